@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * CRC-32 (polynomial 0x04c11db7, reflected) without the inversions before
+ * and after: the state goes in and comes out, so that calls chain.
+ */
+#ifndef SRDMA_PROTO_CRC32_H
+#define SRDMA_PROTO_CRC32_H
+
+#include <linux/types.h>
+
+typedef u32 (*srdma_crc32_fn)(u32 crc, const void *p, size_t len);
+
+/*
+ * Make the tables of the portable code. Called once, before anything else
+ * here; without it every sum is wrong.
+ */
+void srdma_crc32_init(void);
+
+/*
+ * Use @fn, which must compute the same function, for runs long enough to
+ * repay the call; NULL goes back to the portable code. Called while nothing
+ * uses srdma_crc32().
+ */
+void srdma_crc32_set_bulk(srdma_crc32_fn fn);
+
+/* Advance the state @crc over @len bytes at @p. */
+u32 srdma_crc32(u32 crc, const void *p, size_t len);
+
+/* The portable code: eight bytes a step from eight tables. */
+u32 srdma_crc32_portable(u32 crc, const void *p, size_t len);
+
+/* Advance @crc over @len zero bytes. */
+u32 srdma_crc32_zeros(u32 crc, size_t len);
+
+#endif
