@@ -9,7 +9,7 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-/* BTH opcodes (9.2.1, table 38; annexes A17 and A19). */
+/* BTH opcodes (section 9.2.1; annexes A17 and A19). */
 enum srdma_opcode {
 	SRDMA_RC_SEND_FIRST		= 0x00,
 	SRDMA_RC_SEND_MIDDLE		= 0x01,
@@ -67,7 +67,7 @@ enum srdma_transport {
 	SRDMA_TP_CNP,		/* congestion notification, any QP type */
 };
 
-/* How many payload bytes an opcode may carry (section 9.7, packet length checks). */
+/* How many payload bytes an opcode may carry (section 9.7: length checks). */
 enum srdma_payload {
 	SRDMA_PAY_NONE,		/* none */
 	SRDMA_PAY_MTU,		/* exactly the path MTU: first, middle */

@@ -3,7 +3,7 @@
  * Arithmetic of 24-bit packet sequence numbers (and of the equally wide MSN
  * and SSN). A PSN is always kept masked; which of two is earlier is decided
  * on the circle: b is before a when it is reached going back from a by fewer
- * than 2^23 steps (9.7.1, valid, duplicate and invalid regions).
+ * than 2^23 steps (section 9.7.1: valid, duplicate and invalid regions).
  */
 #ifndef SRDMA_PROTO_PSN_H
 #define SRDMA_PROTO_PSN_H
