@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A burst: a run of consecutive packets of one message, all with the same
+ * headers and, but for a shorter last one, the same payload length. It is
+ * what one segmented skb (a train) can carry as it is; a packet with an
+ * extension header that its neighbours lack makes a burst of its own.
+ */
+#ifndef SRDMA_PROTO_BURST_H
+#define SRDMA_PROTO_BURST_H
+
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "psn.h"
+
+/**
+ * struct srdma_burst - packets to be sent in one go
+ * @psn: PSN of the first packet; the others follow without a hole
+ * @count: packets, at least 1
+ * @offset: where in the message the first payload byte lies, bytes
+ * @len: payload bytes of all packets together; of a READ request, an ATOMIC
+ *	or a FLUSH: bytes asked for (RETH length), the packet carries none
+ * @seg: payload bytes of every packet but the last, which has the rest
+ * @first: opcode of the first packet
+ * @middle: opcode of the packets between first and last
+ * @last: opcode of the last packet (@first counts when @count is 1)
+ * @ack_req: the last packet asks for an acknowledge
+ * @solicited: the last packet is the end of a solicited message
+ * @resend: PSNs that were on the wire before
+ *
+ * Written by the core, only read by the caller.
+ */
+struct srdma_burst {
+	u32 psn;
+	u32 count;
+	u32 offset;
+	u32 len;
+	u32 seg;
+	u8 first;
+	u8 middle;
+	u8 last;
+	bool ack_req;
+	bool solicited;
+	bool resend;
+};
+
+/**
+ * struct srdma_burst_limit - how much the caller can take now
+ * @packets: most packets in one burst, at least 1
+ * @bytes: most payload bytes in one burst; one packet is always allowed
+ */
+struct srdma_burst_limit {
+	u32 packets;
+	u32 bytes;
+};
+
+/* Opcode of packet @i of the burst. */
+static inline u8 srdma_burst_opcode(const struct srdma_burst *b, u32 i)
+{
+	if (!i)
+		return b->first;
+	return i + 1 == b->count ? b->last : b->middle;
+}
+
+/* Payload bytes of packet @i; not for requests that carry none. */
+static inline u32 srdma_burst_payload(const struct srdma_burst *b, u32 i)
+{
+	return i + 1 == b->count ? b->len - i * b->seg : b->seg;
+}
+
+static inline u32 srdma_burst_psn(const struct srdma_burst *b, u32 i)
+{
+	return srdma_psn_add(b->psn, i);
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The responder of a reliable connection: whether a request is expected, a
+ * duplicate, out of sequence or invalid, what is to be done for it, and
+ * which response goes out next. It decides only: memory, keys and receive
+ * WQEs are the caller's, who calls from one context at a time.
+ *
+ * The order of calls, for all packets that are there:
+ *
+ *   srdma_rc_resp_request()	what a request packet asks for
+ *   srdma_rc_resp_commit()	it was done: its effects count from now on, or
+ *   srdma_rc_resp_fail()	it could not be done: nothing counts, NAK
+ *
+ * and then, until it returns SRDMA_OUT_NONE:
+ *
+ *   srdma_rc_resp_next()	the next response to send, in PSN order
+ *   srdma_rc_resp_sent()	it is on its way
+ *
+ * so that one acknowledge answers all packets of one run.
+ */
+#ifndef SRDMA_PROTO_RC_RESP_H
+#define SRDMA_PROTO_RC_RESP_H
+
+#include <linux/types.h>
+
+#include "aeth.h"
+#include "burst.h"
+#include "opcode.h"
+#include "packet.h"
+
+/* Credit argument: no end-to-end flow control (SRQ, or not wanted). */
+#define SRDMA_RESP_NO_CREDITS	U32_MAX
+
+/* What a request packet asks for. */
+enum srdma_resp_verdict {
+	/* To be executed, then srdma_rc_resp_commit() or _fail(). */
+	SRDMA_RESP_SEND,	/* payload into the receive WQE */
+	SRDMA_RESP_WRITE,	/* payload to act->va */
+	SRDMA_RESP_READ,	/* check the range; next() sends the data */
+	SRDMA_RESP_ATOMIC,	/* CmpSwap or FetchAdd, result to act->orig */
+	SRDMA_RESP_ATOMIC_WRITE, /* the 8 payload bytes to act->va */
+	SRDMA_RESP_FLUSH,	/* make the range visible or persistent */
+	SRDMA_RESP_DUP_READ,	/* as READ; a failed check only drops it */
+	/* Done with. */
+	SRDMA_RESP_DUP,		/* duplicate: next() answers it again */
+	SRDMA_RESP_NAK_INV_REQ,	/* invalid: NAK is due, QP must go to error */
+	SRDMA_RESP_DROP_GAP,	/* out of sequence; NAK if the first of a gap */
+	SRDMA_RESP_DROP_OLD,	/* duplicate whose answer is not kept */
+	SRDMA_RESP_DROP_RANGE,	/* duplicate that asks for other data */
+	SRDMA_RESP_DROP_ERROR,	/* a fatal NAK was sent or is due */
+	SRDMA_RESP_NR,
+};
+
+/* Why a request could not be executed. */
+enum srdma_resp_why {
+	SRDMA_WHY_NO_RWQE,	/* no receive WQE: RNR NAK, comes again */
+	SRDMA_WHY_INV_REQ,	/* fatal: NAK invalid request */
+	SRDMA_WHY_ACCESS,	/* fatal: NAK remote access error */
+	SRDMA_WHY_OP,		/* fatal: NAK remote operational error */
+};
+
+/* srdma_rc_resp_act.flags */
+#define SRDMA_ACT_START		BIT(0)	/* first packet of its message */
+#define SRDMA_ACT_END		BIT(1)	/* last packet of its message */
+#define SRDMA_ACT_RWQE		BIT(2)	/* take a receive WQE before executing */
+#define SRDMA_ACT_COMP		BIT(3)	/* complete the receive WQE afterwards */
+#define SRDMA_ACT_SE		BIT(4)	/* that completion is solicited */
+
+/**
+ * struct srdma_rc_resp_act - what to execute for one request packet
+ * @flags: SRDMA_ACT_*
+ * @psn: of the packet
+ * @offset: where in the message the payload begins, bytes
+ * @len: payload bytes; READ, FLUSH: bytes asked for
+ * @total: START of a WRITE: bytes of the whole message; else as @len. END:
+ *	bytes of the whole message (byte_len of the completion)
+ * @rkey: key of @va
+ * @va: remote address of this packet's first byte
+ * @orig: ATOMIC: the caller writes what the word held
+ * @res: slot of the response, for the core
+ *
+ * At START of a WRITE the caller checks @va .. @va + @total against @rkey
+ * once for the whole message. Immediate data, the key to invalidate, atomic
+ * operands and flush type are in the packet.
+ */
+struct srdma_rc_resp_act {
+	u32 flags;
+	u32 psn;
+	u32 offset;
+	u32 len;
+	u32 total;
+	u32 rkey;
+	u64 va;
+	u64 orig;
+	u32 res;
+};
+
+/**
+ * struct srdma_rc_res - response kept for one READ, atomic or FLUSH
+ * @psn: first PSN of the request
+ * @npsn: PSNs it occupies; 0: the slot was never used
+ * @va: READ: address of the first byte
+ * @orig: atomic: what the word held
+ * @rkey: READ: its key
+ * @len: READ: bytes; 0 for others
+ * @start_psn: first PSN of the answer being given
+ * @cur_psn: next PSN of it
+ * @end_psn: behind its last PSN
+ * @opcode: of the request
+ * @pending: the answer is not sent completely
+ *
+ * Memory of the caller; the core writes it.
+ */
+struct srdma_rc_res {
+	u32 psn;
+	u32 npsn;
+	u64 va;
+	u64 orig;
+	u32 rkey;
+	u32 len;
+	u32 start_psn;
+	u32 cur_psn;
+	u32 end_psn;
+	u8 opcode;
+	bool pending;
+};
+
+/* Which response is to be sent next. */
+enum srdma_resp_out {
+	SRDMA_OUT_NONE,		/* nothing */
+	SRDMA_OUT_ACK,		/* ACK, NAK or RNR NAK: @syndrome says it */
+	SRDMA_OUT_READ,		/* READ responses; none carry data if b.len is 0 */
+	SRDMA_OUT_ATOMIC,	/* ATOMIC ACK with @orig */
+};
+
+/**
+ * struct srdma_rc_resp_burst - a response to send
+ * @b: PSNs, opcodes and lengths; count is 1 but for READ responses
+ * @va: READ: address of the first payload byte of the burst
+ * @orig: ATOMIC ACK: result
+ * @rkey: READ: key of @va
+ * @msn: for the AETH
+ * @syndrome: for the AETH
+ * @fatal: a fatal NAK: the QP goes to the error state when it is sent
+ * @res: slot of the response, for the core
+ */
+struct srdma_rc_resp_burst {
+	struct srdma_burst b;
+	u64 va;
+	u64 orig;
+	u32 rkey;
+	u32 msn;
+	u8 syndrome;
+	bool fatal;
+	u32 res;
+};
+
+/**
+ * struct srdma_rc_resp_attr - what modify_qp decides
+ * @psn: first PSN to be expected (srdma_rc_resp_init() only)
+ * @mtu: path MTU, bytes, a power of two 256 .. 4096 (init only)
+ * @min_rnr_timer: 5-bit code of the wait asked for in an RNR NAK
+ */
+struct srdma_rc_resp_attr {
+	u32 psn;
+	u32 mtu;
+	u8 min_rnr_timer;
+};
+
+/**
+ * struct srdma_rc_resp - responder state of one RC QP
+ * @res: ring of kept responses; the caller's memory
+ * @nres: slots, the agreed max_dest_rd_atomic; 0: READs and atomics refused
+ * @res_head: slot of the next READ or atomic
+ * @res_out: slot of the oldest one that has an answer pending
+ * @res_pending: slots with an answer pending
+ * @epsn: expected PSN
+ * @msn: messages completed, 24 bits (9.7.7.1)
+ * @gap_psn: with @gap: highest PSN seen behind the gap
+ * @gap: a NAK was given for @epsn; no other until it comes, or until the
+ *	requester is seen to have gone back without it coming
+ * @in: SRDMA_OP_SEND or SRDMA_OP_WRITE inside such a message, else 0
+ * @offset: bytes of the message received
+ * @left: WRITE: bytes still to come
+ * @va: WRITE: where the next byte goes
+ * @rkey: WRITE: key of @va
+ * @mtu: path MTU, bytes
+ * @mtu_shift: log2 of it
+ * @min_rnr_timer: see struct srdma_rc_resp_attr
+ * @ack_due: an acknowledge up to @epsn is to be sent
+ * @nak_due: a NAK with @nak_syndrome is to be sent
+ * @nak_syndrome: ACK syndrome of that NAK
+ * @nak_psn: PSN of that NAK
+ * @dead: fatal NAK due or sent: no request is executed any more
+ */
+struct srdma_rc_resp {
+	struct srdma_rc_res *res;
+	u32 nres;
+	u32 res_head;
+	u32 res_out;
+	u32 res_pending;
+
+	u32 epsn;
+	u32 msn;
+	u32 gap_psn;
+	bool gap;
+
+	u32 in;
+	u32 offset;
+	u32 left;
+	u32 rkey;
+	u64 va;
+
+	u32 mtu;
+	u8 mtu_shift;
+	u8 min_rnr_timer;
+
+	bool ack_due;
+	bool nak_due;
+	u8 nak_syndrome;
+	u32 nak_psn;
+	bool dead;
+};
+
+/**
+ * srdma_rc_resp_init() - a responder that expects @attr->psn
+ * @resp: all of it is overwritten
+ * @attr: connection parameters
+ * @res: memory for @nres kept responses; zeroed here
+ * @nres: max_dest_rd_atomic
+ */
+void srdma_rc_resp_init(struct srdma_rc_resp *resp,
+			const struct srdma_rc_resp_attr *attr,
+			struct srdma_rc_res *res, u32 nres);
+
+/* Another RNR timer code. */
+void srdma_rc_resp_update(struct srdma_rc_resp *resp, u8 min_rnr_timer);
+
+/**
+ * srdma_rc_resp_request() - judge a request packet
+ * @resp: responder
+ * @pkt: any RC request opcode
+ * @act: filled in for the verdicts that are to be executed
+ */
+enum srdma_resp_verdict srdma_rc_resp_request(struct srdma_rc_resp *resp,
+					      const struct srdma_pkt *pkt,
+					      struct srdma_rc_resp_act *act);
+
+/* What srdma_rc_resp_request() asked for was done. */
+void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
+			  const struct srdma_pkt *pkt,
+			  const struct srdma_rc_resp_act *act);
+
+/*
+ * It could not be done. Unless @why is SRDMA_WHY_NO_RWQE or the packet a
+ * duplicate, which is dropped, no request is executed from now on, and the
+ * QP must go to the error state once the NAK is out.
+ */
+void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
+			const struct srdma_pkt *pkt,
+			const struct srdma_rc_resp_act *act,
+			enum srdma_resp_why why);
+
+/* Is any response to be sent? */
+static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)
+{
+	return resp->ack_due || resp->nak_due || resp->res_pending;
+}
+
+/**
+ * srdma_rc_resp_next() - the next response to send
+ * @resp: responder
+ * @limit: most packets and bytes in the burst
+ * @credits: receive WQEs posted and free, or SRDMA_RESP_NO_CREDITS
+ * @out: filled in unless the result is SRDMA_OUT_NONE
+ *
+ * Nothing counts as sent before srdma_rc_resp_sent(): ask again later when
+ * there is no room. If the memory of a READ has become unreadable, call
+ * srdma_rc_resp_read_fail() instead.
+ */
+enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
+				       const struct srdma_burst_limit *limit,
+				       u32 credits,
+				       struct srdma_rc_resp_burst *out);
+
+/* The response of the last srdma_rc_resp_next() is on its way. */
+void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
+			const struct srdma_rc_resp_burst *out);
+
+/* The data of the last SRDMA_OUT_READ cannot be had: NAK with @why. */
+void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
+			     const struct srdma_rc_resp_burst *out,
+			     enum srdma_resp_why why);
+
+/*
+ * Receive WQEs were posted to a queue that was nearly empty: an unsolicited
+ * ACK tells the requester of the new credits (9.7.7.2).
+ */
+static inline void srdma_rc_resp_credit(struct srdma_rc_resp *resp)
+{
+	resp->ack_due = true;
+}
+
+#endif
