@@ -11,8 +11,7 @@
 typedef u32 (*srdma_crc32_fn)(u32 crc, const void *p, size_t len);
 
 /*
- * Make the tables of the portable code. Called once, before anything else
- * here; without it every sum is wrong.
+ * Make the tables of the portable code. srdma_icrc_init() calls it.
  */
 void srdma_crc32_init(void);
 
@@ -28,8 +27,5 @@ u32 srdma_crc32(u32 crc, const void *p, size_t len);
 
 /* The portable code: eight bytes a step from eight tables. */
 u32 srdma_crc32_portable(u32 crc, const void *p, size_t len);
-
-/* Advance @crc over @len zero bytes. */
-u32 srdma_crc32_zeros(u32 crc, size_t len);
 
 #endif

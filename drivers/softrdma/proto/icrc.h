@@ -22,6 +22,9 @@
 #include "crc32.h"
 #include "wire.h"
 
+/* Make the tables: once, before anything else here. */
+void srdma_icrc_init(void);
+
 #define SRDMA_ICRC_PSEUDO_MAX	(8 + 40 + 8)
 
 /**
@@ -73,7 +76,7 @@ static inline __le32 srdma_icrc_final(u32 crc)
  * struct srdma_icrc_train - the start of every ICRC of a train, precomputed
  * @base: state before the last four bytes of the BTH, with @id
  * @id: IPv4 identification that @base holds, host order
- * @ipv4: whether the identification is under the sum at all
+ * @ipv4: whether there is an identification under the sum
  *
  * The CRC is linear: packets of a train that differ in identification, PSN
  * and AckReq only have starts that differ by a few table words. Written by

@@ -177,20 +177,27 @@ enum srdma_wr_opcode {
 #define SRDMA_WRI_RD_ATOMIC	BIT(7)	/* counts against max_rd_atomic */
 #define SRDMA_WRI_RWQE		BIT(8)	/* takes a receive WQE: spends a credit */
 
+/* Where a packet is in its message. */
+#define SRDMA_POS_MIDDLE	0
+#define SRDMA_POS_FIRST		BIT(0)
+#define SRDMA_POS_LAST		BIT(1)
+#define SRDMA_POS_ONLY		(SRDMA_POS_FIRST | SRDMA_POS_LAST)
+
 /**
  * struct srdma_wr_info - what one work request opcode means
  * @name: for traces, NULL for a number that is no opcode
- * @qpt: which QP types take it, BIT(enum srdma_qpt)
- * @wr_flags: SRDMA_WR_* flags that may be set on it
  * @flags: SRDMA_WRI_*
- * @only: RC opcode of its single packet, SRDMA_OPCODE_NONE if local
+ * @qpt: which QP types take it, BIT(enum srdma_qpt)
+ * @wr_flags: SRDMA_WR_* flags that mean something on it
+ * @op: RC opcodes of its packets, indexed by SRDMA_POS_*; UC and UD ones are
+ *	at a constant distance; unused when the request is local
  */
 struct srdma_wr_info {
 	const char *name;
+	u16 flags;
 	u8 qpt;
 	u8 wr_flags;
-	u16 flags;
-	u8 only;
+	u8 op[4];
 };
 
 extern const struct srdma_wr_info srdma_wr_infos[SRDMA_WR_NR];
@@ -203,9 +210,9 @@ bool srdma_wr_may_post(enum srdma_qpt qpt, u32 wr_op);
 
 /*
  * The BTH opcode of a packet of message @wr_op: @start for its first packet,
- * @end for its last. @wr_op must be one that @qpt may post and that is not
- * local; READ, atomics and FLUSH are single requests whatever @start and @end
- * say. SRDMA_OPCODE_NONE if there is none.
+ * @end for its last. READ, atomics, ATOMIC WRITE and FLUSH are single requests
+ * whatever @start and @end say. SRDMA_OPCODE_NONE if @qpt has no such packet:
+ * a request it may not post, one that is local, or a datagram in pieces.
  */
 u8 srdma_opcode_select(enum srdma_qpt qpt, u32 wr_op, bool start, bool end);
 

@@ -15,7 +15,7 @@
 
 #define SRDMA_UDP_PORT		4791	/* RoCEv2, annex A17 */
 
-#define SRDMA_ICRC_LEN		4	/* bytes behind the padded payload */
+#define SRDMA_ICRC_LEN		4u	/* bytes behind the padded payload */
 #define SRDMA_GRH_LEN		40	/* bytes before a UD message in memory */
 #define SRDMA_MTU_MIN		256	/* smallest InfiniBand path MTU, bytes */
 #define SRDMA_MTU_MAX		4096	/* largest InfiniBand path MTU, bytes */
@@ -47,7 +47,7 @@ struct srdma_wire_bth {
 } __packed;
 static_assert(sizeof(struct srdma_wire_bth) == 12);
 
-#define SRDMA_BTH_LEN		12
+#define SRDMA_BTH_LEN		12u
 #define SRDMA_BTH_SE		0x80	/* flags: solicited event */
 #define SRDMA_BTH_MIG		0x40	/* flags: MigReq */
 #define SRDMA_BTH_PAD_SHIFT	4	/* flags: pad count, 2 bits */
