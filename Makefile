@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What a person or CI types. `make help` explains. The module itself is
+# described in Kbuild; running kernels, in Documentation/softrdma/testing.rst.
+
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+
+# A kernel: KERNEL= (a series that is fetched), or KDIR= (headers that are
+# there), or the one that is running.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+kernel-arg = $(if $(KERNEL),$(KERNEL),--kdir $(KDIR))
+# Passed on to kbuild when given.
+kbuild-args = $(foreach v,C W V CF CHECK,$(if $($(v)),$(v)='$($(v))'))
+
+HOST := tools/testing/host
+FUZZ := tools/testing/fuzz
+
+.PHONY: all module help deps check host-test sim host-mutants host-coverage \
+	fuzz vm-test debug-test demo test bench install modules_install clean \
+	distclean
+
+all: module
+
+define HELP
+softrdma: an RDMA device in software (RoCEv2), a Linux kernel module
+
+Building
+  make                   softrdma.ko for the running kernel
+  make KDIR=DIR          ... for the kernel headers in DIR
+  make KERNEL=SERIES     ... for a Debian kernel of that series, fetched when it
+                         is not in the cache: 6.1, 6.12 or 7.2
+                         The result is build/<release>/softrdma.ko.
+                         C=1 runs sparse, W=1 adds warnings, V=1 shows commands.
+  make install           install the module for the running kernel or KDIR=
+  make clean             remove build/ (fetched kernels stay in the cache)
+  make distclean         ... and the cache
+
+Seeing it work
+  make demo              boot a kernel, join two namespaces with RDMA, show it
+  scripts/vm -- COMMAND  boot a kernel with an RDMA link, run COMMAND in it
+                         (scripts/vm --help)
+
+Testing, from cheap to dear
+  make host-test         protocol core in user space: unit tests, simulator
+  make sim               only the simulator (its options: $(HOST))
+  make check             style, layering, words, sparse
+  make fuzz [SECONDS=60] fuzz the parsers and the protocol core
+  make host-mutants      do the host tests notice planted faults?
+  make host-coverage     how much of the protocol core they execute
+  make vm-test           selftests in a booted kernel
+                         KERNEL=6.1 (default), 6.12, 7.2; T=pattern for some
+  make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
+  make test              all that must pass: what CI runs
+  make bench             compare with rdma_rxe
+
+Setting up
+  make deps              install the Debian packages that all this needs;
+                         each target does it for itself
+
+Downloads and built kernels are kept in $${SOFTRDMA_CACHE:-~/.cache/softrdma}.
+endef
+export HELP
+
+help:
+	@echo "$$HELP"
+
+deps:
+	@scripts/deps all
+
+module:
+	@scripts/deps build
+	@scripts/module $(kernel-arg) $(kbuild-args)
+
+install modules_install: module
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$$($(MAKE) -s -C $(KDIR) \
+		kernelrelease) modules_install
+	/sbin/depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
+		$$($(MAKE) -s -C $(KDIR) kernelrelease)
+
+check:
+	@scripts/deps build host
+	@scripts/check
+
+host-test sim host-mutants host-coverage:
+	@scripts/deps host
+	@$(MAKE) -C $(HOST) $(patsubst host-%,%,$@)
+
+fuzz:
+	@scripts/deps host
+	@$(MAKE) -C $(FUZZ) run $(if $(SECONDS),SECONDS=$(SECONDS))
+
+vm-test:
+	@scripts/vm-test $(if $(KERNEL),--kernel $(KERNEL)) $(if $(T),-- '$(T)')
+
+debug-test:
+	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
+
+demo:
+	@scripts/demo
+
+test:
+	@scripts/test-all
+
+bench:
+	@scripts/bench
+
+clean:
+	rm -rf build
+
+distclean: clean
+	rm -rf "$${SOFTRDMA_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/softrdma}"
