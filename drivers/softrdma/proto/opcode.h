@@ -79,8 +79,8 @@ enum srdma_payload {
 /* srdma_opcode_info.flags */
 #define SRDMA_OP_REQ		BIT(0)	/* goes to the responder */
 #define SRDMA_OP_RESP		BIT(1)	/* goes to the requester */
-#define SRDMA_OP_START		BIT(2)	/* first packet of a message: FIRST, ONLY */
-#define SRDMA_OP_END		BIT(3)	/* last packet of a message: LAST, ONLY */
+#define SRDMA_OP_START		BIT(2)	/* begins a message: FIRST, ONLY */
+#define SRDMA_OP_END		BIT(3)	/* ends a message: LAST, ONLY */
 
 #define SRDMA_OP_SEND		BIT(4)	/* SEND, any form */
 #define SRDMA_OP_WRITE		BIT(5)	/* RDMA WRITE, any form */
@@ -175,7 +175,7 @@ enum srdma_wr_opcode {
 #define SRDMA_WRI_INV		BIT(5)	/* has a remote key to invalidate */
 #define SRDMA_WRI_LOCAL		BIT(6)	/* no packet: done at this end */
 #define SRDMA_WRI_RD_ATOMIC	BIT(7)	/* counts against max_rd_atomic */
-#define SRDMA_WRI_RWQE		BIT(8)	/* takes a receive WQE: spends a credit */
+#define SRDMA_WRI_RWQE		BIT(8)	/* spends a credit of the receiver */
 
 /* Where a packet is in its message. */
 #define SRDMA_POS_MIDDLE	0

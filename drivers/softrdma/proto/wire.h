@@ -16,10 +16,10 @@
 #define SRDMA_UDP_PORT		4791	/* RoCEv2, annex A17 */
 
 #define SRDMA_ICRC_LEN		4u	/* bytes behind the padded payload */
-#define SRDMA_GRH_LEN		40	/* bytes before a UD message in memory */
-#define SRDMA_MTU_MIN		256	/* smallest InfiniBand path MTU, bytes */
-#define SRDMA_MTU_MAX		4096	/* largest InfiniBand path MTU, bytes */
-#define SRDMA_MSG_MAX		0x80000000u	/* longest message: 2^31 bytes */
+#define SRDMA_GRH_LEN		40	/* bytes before a UD message */
+#define SRDMA_MTU_MIN		256	/* smallest path MTU, bytes */
+#define SRDMA_MTU_MAX		4096	/* largest path MTU, bytes */
+#define SRDMA_MSG_MAX		0x80000000u	/* longest message, bytes */
 
 #define SRDMA_QPN_MASK		0xffffffu
 #define SRDMA_QPN_MULTICAST	0xffffffu
