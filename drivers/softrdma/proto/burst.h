@@ -11,6 +11,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include "opcode.h"
 #include "psn.h"
 
 /**
@@ -53,6 +54,27 @@ struct srdma_burst_limit {
 	u32 packets;
 	u32 bytes;
 };
+
+/**
+ * srdma_burst_cut() - the next burst of a SEND or RDMA WRITE message
+ * @b: @b->count and the members from @offset to @last are filled in
+ * @qpt: whose opcodes
+ * @wr_op: enum srdma_wr_opcode of the message
+ * @len: bytes of the message
+ * @pos: its first packet to be sent, counted from 0
+ * @max: most packets, at least 1
+ * @mtu_shift: log2 of the path MTU
+ */
+void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
+		     u32 len, u32 pos, u32 max, u8 mtu_shift);
+
+/* Packets of a message of @len bytes: one even for none. */
+static inline u32 srdma_burst_packets(u32 len, u8 mtu_shift)
+{
+	u32 mtu = 1u << mtu_shift;
+
+	return len ? (len >> mtu_shift) + !!(len & (mtu - 1)) : 1;
+}
 
 /* Opcode of packet @i of the burst. */
 static inline u8 srdma_burst_opcode(const struct srdma_burst *b, u32 i)

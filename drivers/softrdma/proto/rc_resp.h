@@ -21,6 +21,7 @@
 #ifndef SRDMA_PROTO_RC_RESP_H
 #define SRDMA_PROTO_RC_RESP_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 #include "aeth.h"
@@ -65,6 +66,7 @@ enum srdma_resp_why {
 #define SRDMA_ACT_RWQE		BIT(2)	/* take a receive WQE before executing */
 #define SRDMA_ACT_COMP		BIT(3)	/* complete the receive WQE afterwards */
 #define SRDMA_ACT_SE		BIT(4)	/* that completion is solicited */
+#define SRDMA_ACT_DUP		BIT(5)	/* repeated, for the core */
 
 /**
  * struct srdma_rc_resp_act - what to execute for one request packet
@@ -239,7 +241,7 @@ void srdma_rc_resp_update(struct srdma_rc_resp *resp, u8 min_rnr_timer);
 /**
  * srdma_rc_resp_request() - judge a request packet
  * @resp: responder
- * @pkt: any RC request opcode
+ * @pkt: any RC request opcode, and nothing else
  * @act: filled in for the verdicts that are to be executed
  */
 enum srdma_resp_verdict srdma_rc_resp_request(struct srdma_rc_resp *resp,

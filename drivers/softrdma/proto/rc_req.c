@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The queue of a requester and what it sends next. A PSN is complete when
+ * the peer has said so (SEND, WRITE) or when its response is in place (READ,
+ * atomic, FLUSH): the two are kept apart, so that a READ whose response was
+ * lost is asked for again without repeating what the peer has executed since.
+ */
+#include <linux/limits.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "aeth.h"
+#include "burst.h"
+#include "opcode.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+/* A train is not made smaller than this by the window, packets. */
+#define TRAIN_FLOOR	8u
+
+void srdma_rc_req_init(struct srdma_rc_req *req,
+		       const struct srdma_rc_req_attr *attr,
+		       void *base, u32 stride, u32 mask)
+{
+	memset(req, 0, sizeof(*req));
+	req->base = base;
+	req->stride = stride;
+	req->mask = mask;
+	req->mtu_shift = ilog2(attr->mtu);
+	req->cur_psn = attr->psn;
+	req->una_psn = attr->psn;
+	req->max_psn = attr->psn;
+	req->ack_psn = attr->psn;
+	req->resend_psn = attr->psn;
+	req->mode = SRDMA_REQ_RUN;
+	srdma_rc_req_update(req, attr);
+	req->cwnd = req->win_max;
+	req->ssthresh = req->win_max;
+	req->retry_left = req->retry_cnt;
+	req->rnr_left = req->rnr_retry;
+}
+
+void srdma_rc_req_update(struct srdma_rc_req *req,
+			 const struct srdma_rc_req_attr *attr)
+{
+	u32 win = attr->max_inflight >> req->mtu_shift;
+
+	/* 9.7.1: no more than half of the PSNs may be outstanding. */
+	if (!attr->max_inflight || win > SRDMA_PSN_WINDOW_MAX)
+		win = SRDMA_PSN_WINDOW_MAX;
+	req->win_max = max(win, 1u);
+	req->cwnd = min(req->cwnd, req->win_max);
+	req->ssthresh = min(req->ssthresh, req->win_max);
+	req->max_rd_atomic = attr->max_rd_atomic;
+	req->retry_cnt = attr->retry_cnt;
+	req->rnr_retry = attr->rnr_retry;
+	req->retry_left = min(req->retry_left, req->retry_cnt);
+	req->rnr_left = min(req->rnr_left, req->rnr_retry);
+	req->timeout_ns = srdma_ack_timeout_ns(attr->timeout);
+	srdma_req_rearm(req);
+}
+
+/*
+ * First PSN of a started message that is not complete yet; its end if there
+ * is none. Of the message at una what lies before una_psn is complete.
+ */
+static u32 first_needed(const struct srdma_rc_req *req, u32 idx)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 acked, begin, end;
+
+	if (srdma_msg_is_local(msg))
+		return msg->psn;
+	if (srdma_msg_is_rd(msg)) {
+		if (msg->answered)
+			return srdma_msg_end(msg);
+		return srdma_psn_add(msg->psn, msg->done >> req->mtu_shift);
+	}
+	begin = idx == req->una ? 0 : srdma_req_dist(req, msg->psn);
+	end = srdma_req_dist(req, srdma_msg_end(msg));
+	acked = srdma_req_dist(req, req->ack_psn);
+	return srdma_psn_add(req->una_psn, clamp(acked, begin, end));
+}
+
+static bool complete(const struct srdma_rc_req *req, u32 idx)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	return first_needed(req, idx) == srdma_msg_end(msg);
+}
+
+void srdma_req_executed(struct srdma_rc_req *req, u32 psn)
+{
+	if (srdma_req_dist(req, psn) > srdma_req_dist(req, req->ack_psn))
+		req->ack_psn = psn;
+}
+
+/* una has moved on: no other position may stay behind it. */
+static void pull_along(struct srdma_rc_req *req, u32 from, u32 steps)
+{
+	if (srdma_psn_dist(from, req->cur_psn) < steps)
+		req->cur_psn = req->una_psn;
+	if (srdma_psn_dist(from, req->resend_psn) < steps)
+		req->resend_psn = req->una_psn;
+	if (req->cur - req->tail < req->una - req->tail)
+		req->cur = req->una;
+}
+
+void srdma_req_advance(struct srdma_rc_req *req, u64 now)
+{
+	u32 from = req->una_psn;
+	u32 steps;
+
+	while (req->una != req->fresh) {
+		u32 idx = req->una;
+		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+		if (req->failing && idx == req->fail_idx)
+			break;
+		req->una_psn = first_needed(req, idx);
+		if (req->una_psn != srdma_msg_end(msg))
+			break;
+		if (srdma_msg_is_rd(msg))
+			req->rd_out--;
+		req->una++;
+	}
+	steps = srdma_psn_dist(from, req->una_psn);
+	pull_along(req, from, steps);
+	if (steps)
+		srdma_req_note_progress(req, steps, now);
+	if (req->failing && req->una == req->fail_idx)
+		srdma_req_fail_now(req, req->fail_idx, req->fail_status);
+	srdma_req_rearm(req);
+}
+
+void srdma_req_go_back(struct srdma_rc_req *req, u32 upto, u64 now)
+{
+	bool again = srdma_req_resending(req);
+
+	req->cur = req->una;
+	req->cur_psn = req->una_psn;
+	if (!again ||
+	    srdma_req_dist(req, upto) > srdma_req_dist(req, req->resend_psn))
+		req->resend_psn = upto;
+	/* A response may now be to either copy: not a round trip (Karn). */
+	req->rtt_timed = false;
+	req->unasked = 0;
+	req->back_at = now;
+}
+
+void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
+			enum srdma_status status)
+{
+	req->mode = SRDMA_REQ_ERROR;
+	req->failing = false;
+	req->failed = true;
+	req->fail_idx = idx;
+	req->fail_status = status;
+	srdma_req_rearm(req);
+}
+
+/* To the newest PSN: a message in the middle of which it is, or a fresh one. */
+static void jump_to_front(struct srdma_rc_req *req)
+{
+	req->cur = req->fresh;
+	req->cur_psn = req->max_psn;
+	if (req->fresh != req->una &&
+	    srdma_msg_end(srdma_rc_req_msg(req, req->fresh - 1)) !=
+	    req->max_psn)
+		req->cur--;
+}
+
+/* Passes over what need not be sent again. */
+static void skip_complete(struct srdma_rc_req *req)
+{
+	while (srdma_req_resending(req)) {
+		u32 needed;
+
+		if (srdma_req_dist(req, req->cur_psn) >=
+		    srdma_req_dist(req, req->resend_psn)) {
+			jump_to_front(req);
+			return;
+		}
+		needed = first_needed(req, req->cur);
+		if (srdma_req_dist(req, needed) >
+		    srdma_req_dist(req, req->cur_psn))
+			req->cur_psn = needed;
+		if (!complete(req, req->cur))
+			return;
+		req->cur++;
+	}
+	/* Local operations behind the last PSN were executed before. */
+	while (req->cur != req->fresh && complete(req, req->cur))
+		req->cur++;
+}
+
+/* May the message at cur, of which nothing was sent, be begun? */
+static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
+				     const struct srdma_rc_msg *msg)
+{
+	if (req->mode == SRDMA_REQ_DRAIN)
+		return SRDMA_NEXT_SQD;
+	/* 10.8.3: a fence waits for READs and atomics in front. */
+	if (msg->flags & SRDMA_WR_FENCE && req->rd_out)
+		return SRDMA_NEXT_FENCE;
+	if ((msg->flags & SRDMA_MSG_DRAIN || msg->op == SRDMA_WR_LOCAL_INV) &&
+	    req->una != req->cur)
+		return SRDMA_NEXT_ORDER;
+	if (srdma_msg_is_local(msg))
+		return SRDMA_NEXT_LOCAL;
+	if (srdma_msg_is_rd(msg) && req->rd_out >= req->max_rd_atomic)
+		return SRDMA_NEXT_RD_ATOMIC;
+	return SRDMA_NEXT_SEND;
+}
+
+/* Gives a message its place among the PSNs. */
+static void begin(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
+{
+	msg->psn = req->cur_psn;
+	msg->ssn = srdma_psn_next(req->ssn);
+	msg->npsn = 1;
+	if (srdma_msg_is_local(msg))
+		msg->npsn = 0;
+	else if (!srdma_msg_is_rd(msg) || msg->op == SRDMA_WR_READ)
+		msg->npsn = srdma_burst_packets(msg->len, req->mtu_shift);
+}
+
+/*
+ * 9.7.7.2: without a credit only the packet that takes the receive WQE may go,
+ * and alone. Returns how many packets from @pos on may be sent.
+ */
+static u32 credit_packets(const struct srdma_rc_req *req,
+			  const struct srdma_rc_msg *msg, u32 pos)
+{
+	u32 gate;
+
+	if (!req->limited || srdma_req_resending(req) ||
+	    !(srdma_wr_infos[msg->op].flags & SRDMA_WRI_RWQE) ||
+	    !srdma_psn_after(msg->ssn, req->lsn))
+		return U32_MAX;
+	gate = msg->op == SRDMA_WR_WRITE_IMM ? msg->npsn - 1 : 0;
+	/* The first packet was executed: so there was a WQE for it. */
+	if (pos > gate)
+		return first_needed(req, req->cur) != msg->psn ? U32_MAX : 0;
+	if (pos < gate)
+		return gate - pos;
+	return srdma_req_outstanding(req) ? 0 : 1;
+}
+
+/* Packets in flight before an acknowledge is asked for inside a message. */
+static u32 ask_every(const struct srdma_rc_req *req)
+{
+	return max(req->cwnd / 4, 1u);
+}
+
+/* Does the last packet of @b ask for an acknowledge? */
+static bool asks(const struct srdma_rc_req *req,
+		 const struct srdma_rc_msg *msg, const struct srdma_burst *b)
+{
+	u32 end = srdma_req_dist(req, srdma_psn_add(b->psn, b->count));
+	const struct srdma_rc_msg *after;
+
+	if (req->unasked + b->count >= ask_every(req) || end >= req->cwnd)
+		return true;
+	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
+		return false;
+	if (msg->flags & SRDMA_WR_SIGNALED || req->cur + 1 == req->head ||
+	    req->mode != SRDMA_REQ_RUN || b->resend)
+		return true;
+	/* What waits for this one must not wait for a probe. */
+	if (req->limited && !srdma_psn_before(msg->ssn, req->lsn))
+		return true;
+	after = srdma_rc_req_msg(req, req->cur + 1);
+	return after->flags & SRDMA_MSG_DRAIN || srdma_msg_is_local(after);
+}
+
+/*
+ * A READ that has a part of its response asks for the rest only, which may be
+ * done from any packet boundary on.
+ */
+static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
+		    struct srdma_burst *b)
+{
+	b->count = 1;
+	b->offset = pos << mtu_shift;
+	b->len = msg->len - b->offset;
+	b->seg = b->len;
+	b->first = srdma_opcode_select(SRDMA_QPT_RC, msg->op, true, true);
+	b->middle = b->first;
+	b->last = b->first;
+	b->ack_req = true;
+}
+
+/* The burst at @psn of message @idx, of at most @max packets. */
+static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
+		 struct srdma_rc_burst *out)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 pos = srdma_psn_dist(msg->psn, psn);
+	struct srdma_burst *b = &out->b;
+
+	out->idx = idx;
+	out->msg = msg;
+	out->probe = false;
+	b->psn = psn;
+	b->resend = psn != req->max_psn;
+	b->solicited = false;
+	if (srdma_msg_is_rd(msg)) {
+		fill_rd(msg, pos, req->mtu_shift, b);
+		return;
+	}
+	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max,
+			req->mtu_shift);
+	if (pos + b->count == msg->npsn)
+		b->solicited = msg->flags & SRDMA_WR_SOLICITED;
+	b->ack_req = asks(req, msg, b);
+}
+
+/* Most packets of @msg that window, old PSNs and the caller leave room for. */
+static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
+		const struct srdma_burst_limit *limit)
+{
+	u32 flight = srdma_req_dist(req, req->cur_psn);
+	u32 packets;
+
+	if (flight >= req->cwnd)
+		return 0;
+	/* A READ longer than half of the circle goes when nothing else does. */
+	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
+		return 0;
+	packets = min(req->cwnd - flight, max(req->cwnd / 4, TRAIN_FLOOR));
+	packets = min(packets, max(limit->packets, 1u));
+	packets = min(packets, max(limit->bytes >> req->mtu_shift, 1u));
+	if (srdma_req_resending(req))
+		packets = min(packets, srdma_psn_dist(req->cur_psn,
+						      req->resend_psn));
+	return packets;
+}
+
+/* The oldest incomplete packet again, so that the peer says where it is. */
+static void fill_probe(const struct srdma_rc_req *req,
+		       struct srdma_rc_burst *out)
+{
+	fill(req, req->una, req->una_psn, 1, out);
+	out->probe = true;
+	out->b.ack_req = true;
+	out->b.resend = true;
+}
+
+enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
+				      const struct srdma_burst_limit *limit,
+				      struct srdma_rc_burst *out)
+{
+	enum srdma_req_next may;
+	struct srdma_rc_msg *msg;
+	u32 credit, packets;
+
+	if (srdma_req_dead(req))
+		return SRDMA_NEXT_ERROR;
+	if (req->rnr_until > now)
+		return SRDMA_NEXT_RNR;
+	skip_complete(req);
+	if (req->probe_due) {
+		fill_probe(req, out);
+		return SRDMA_NEXT_SEND;
+	}
+	if (srdma_req_behind_fail(req, req->cur))
+		return SRDMA_NEXT_FAILING;
+	if (req->cur == req->head)
+		return SRDMA_NEXT_EMPTY;
+	msg = srdma_rc_req_msg(req, req->cur);
+	if (req->cur == req->fresh) {
+		may = may_begin(req, msg);
+		if (may != SRDMA_NEXT_SEND && may != SRDMA_NEXT_LOCAL)
+			return may;
+		begin(req, msg);
+		if (may == SRDMA_NEXT_LOCAL) {
+			out->idx = req->cur;
+			out->msg = msg;
+			return may;
+		}
+	}
+	packets = room(req, msg, limit);
+	if (!packets)
+		return SRDMA_NEXT_WINDOW;
+	credit = credit_packets(req, msg, srdma_psn_dist(msg->psn,
+							 req->cur_psn));
+	if (!credit)
+		return SRDMA_NEXT_CREDIT;
+	fill(req, req->cur, req->cur_psn, min(packets, credit), out);
+	if (req->limited && credit <= out->b.count)
+		out->b.ack_req = true;
+	return SRDMA_NEXT_SEND;
+}
+
+/* The message at cur has its first packet on the way, or was executed. */
+static void note_begun(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
+{
+	req->ssn = msg->ssn;
+	req->fresh++;
+	if (srdma_msg_is_rd(msg))
+		req->rd_out++;
+}
+
+/* A READ or atomic was asked for: which response shows that it got lost? */
+static void note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
+{
+	u32 end = srdma_msg_end(msg);
+
+	msg->guard = srdma_req_dist(req, end) >
+		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
+}
+
+static void probe_sent(struct srdma_rc_req *req,
+		       const struct srdma_rc_burst *burst, u64 now)
+{
+	req->probe_due = false;
+	req->probe_out = true;
+	req->probe_psn = burst->b.psn;
+	req->rtt_timed = false;
+	if (srdma_msg_is_rd(burst->msg)) {
+		note_asked(req, burst->msg);
+		burst->msg->high = 0;
+	}
+	req->probe_at = now + (srdma_req_probe_wait(req) << req->probes);
+	req->probes++;
+	srdma_req_rearm(req);
+}
+
+void srdma_rc_req_sent(struct srdma_rc_req *req,
+		       const struct srdma_rc_burst *burst, u64 now)
+{
+	bool idle = !srdma_req_outstanding(req);
+	const struct srdma_burst *b = &burst->b;
+	struct srdma_rc_msg *msg = burst->msg;
+
+	if (burst->probe) {
+		probe_sent(req, burst, now);
+		return;
+	}
+	req->rnr_until = 0;
+	if (burst->idx == req->fresh)
+		note_begun(req, msg);
+	if (srdma_msg_is_rd(msg)) {
+		note_asked(req, msg);
+		req->cur_psn = srdma_msg_end(msg);
+	} else {
+		req->cur_psn = srdma_psn_add(b->psn, b->count);
+	}
+	if (req->cur_psn == srdma_msg_end(msg))
+		req->cur++;
+	if (!b->resend)
+		req->max_psn = req->cur_psn;
+	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
+	if (b->ack_req && !b->resend && !req->rtt_timed) {
+		req->rtt_timed = true;
+		req->rtt_psn = srdma_burst_psn(b, b->count - 1);
+		req->rtt_at = now;
+	}
+	srdma_req_note_sent(req, idle, now);
+}
+
+void srdma_rc_req_local_done(struct srdma_rc_req *req,
+			     const struct srdma_rc_burst *burst)
+{
+	burst->msg->answered = true;
+	note_begun(req, burst->msg);
+	req->cur++;
+	srdma_req_advance(req, req->heard_at);
+}
+
+void srdma_rc_req_fail(struct srdma_rc_req *req, u32 idx,
+		       enum srdma_status status)
+{
+	if (srdma_req_dead(req) || srdma_req_behind_fail(req, idx))
+		return;
+	req->failing = true;
+	req->fail_idx = idx;
+	req->fail_status = status;
+	if (req->una == idx)
+		srdma_req_fail_now(req, idx, status);
+}
+
+void srdma_rc_req_abort(struct srdma_rc_req *req)
+{
+	req->mode = SRDMA_REQ_ERROR;
+	if (req->failing) {
+		req->failing = false;
+		req->failed = true;
+	}
+	srdma_req_rearm(req);
+}
+
+void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain)
+{
+	if (!srdma_req_dead(req))
+		req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
+}
+
+bool srdma_rc_req_drained(const struct srdma_rc_req *req)
+{
+	return req->mode == SRDMA_REQ_DRAIN && req->una == req->fresh;
+}
+
+bool srdma_rc_req_retire(struct srdma_rc_req *req, struct srdma_rc_done *done)
+{
+	if (req->tail == req->head)
+		return false;
+	if (req->tail != req->una)
+		done->status = SRDMA_ST_OK;
+	else if (!srdma_req_dead(req))
+		return false;
+	else if (req->failed && req->tail == req->fail_idx)
+		done->status = req->fail_status;
+	else
+		done->status = SRDMA_ST_FLUSH;
+	done->idx = req->tail++;
+	if (done->status != SRDMA_ST_OK)
+		req->una = req->tail;
+	return true;
+}

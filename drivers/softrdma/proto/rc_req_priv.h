@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the parts of the requester know of each other: rc_req.c has the queue
+ * and the sending, rc_req_resp.c the responses, rc_req_time.c the timers and
+ * the window.
+ */
+#ifndef SRDMA_PROTO_RC_REQ_PRIV_H
+#define SRDMA_PROTO_RC_REQ_PRIV_H
+
+#include <linux/types.h>
+
+#include "psn.h"
+#include "rc_req.h"
+
+/* Steps from the oldest incomplete PSN: orders all PSNs that are in use. */
+static inline u32 srdma_req_dist(const struct srdma_rc_req *req, u32 psn)
+{
+	return srdma_psn_dist(req->una_psn, psn);
+}
+
+static inline bool srdma_req_dead(const struct srdma_rc_req *req)
+{
+	return req->mode == SRDMA_REQ_ERROR;
+}
+
+static inline bool srdma_req_outstanding(const struct srdma_rc_req *req)
+{
+	return req->una_psn != req->max_psn;
+}
+
+/* Going through old PSNs again? */
+static inline bool srdma_req_resending(const struct srdma_rc_req *req)
+{
+	return req->cur_psn != req->max_psn;
+}
+
+/* Is message @idx (between tail and head) the failed one or behind it? */
+static inline bool srdma_req_behind_fail(const struct srdma_rc_req *req,
+					 u32 idx)
+{
+	return req->failing && idx - req->tail >= req->fail_idx - req->tail;
+}
+
+static inline bool srdma_msg_is_local(const struct srdma_rc_msg *msg)
+{
+	return srdma_wr_infos[msg->op].flags & SRDMA_WRI_LOCAL;
+}
+
+/* READ, atomic, ATOMIC WRITE, FLUSH: complete only with its own response. */
+static inline bool srdma_msg_is_rd(const struct srdma_rc_msg *msg)
+{
+	return srdma_wr_infos[msg->op].flags & SRDMA_WRI_RD_ATOMIC;
+}
+
+static inline u32 srdma_msg_end(const struct srdma_rc_msg *msg)
+{
+	return srdma_psn_add(msg->psn, msg->npsn);
+}
+
+/* rc_req.c */
+
+/* The peer has executed everything before @psn. */
+void srdma_req_executed(struct srdma_rc_req *req, u32 psn);
+
+/*
+ * Moves una over what is complete. Progress resets the retry counters and
+ * the timers, and is what the window grows by.
+ */
+void srdma_req_advance(struct srdma_rc_req *req, u64 now);
+
+/* Send again what is incomplete from una up to before @upto. */
+void srdma_req_go_back(struct srdma_rc_req *req, u32 upto, u64 now);
+
+/* Message @idx fails here and now; all others not complete are flushed. */
+void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
+			enum srdma_status status);
+
+/* rc_req_time.c */
+
+/* @packets were sent while @was_idle: nothing was outstanding before. */
+void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now);
+
+/* @steps PSNs became complete; una_psn is the new one already. */
+void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now);
+
+/* Something sent is lost: at most once for a window full. */
+void srdma_req_note_loss(struct srdma_rc_req *req);
+
+/* Recompute req->deadline. */
+void srdma_req_rearm(struct srdma_rc_req *req);
+
+/* How long to hear nothing before asking, ns. */
+u64 srdma_req_probe_wait(const struct srdma_rc_req *req);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a response tells the requester. Any response says that the peer has
+ * executed everything in front of it (coalesced and implied acknowledges);
+ * a READ or atomic in front of it that has no answer has lost it and is
+ * asked for again at once.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "aeth.h"
+#include "opcode.h"
+#include "packet.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+/* Which started message has @psn? It is one of those outstanding. */
+static u32 find(const struct srdma_rc_req *req, u32 psn)
+{
+	u32 dist = srdma_req_dist(req, psn);
+	u32 count = req->fresh - req->una;
+	u32 idx = req->una;
+
+	/*
+	 * The last one that begins at or before it: messages are in PSN order,
+	 * and local operations, which have no PSN, come before their follower.
+	 */
+	while (count > 1) {
+		u32 half = count / 2;
+		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx + half);
+
+		if (srdma_req_dist(req, msg->psn) <= dist) {
+			idx += half;
+			count -= half;
+		} else {
+			count = half;
+		}
+	}
+	return idx;
+}
+
+/* 9.7.7.2: the credits count from the message that the peer is at. */
+static void take_credits(struct srdma_rc_req *req, const struct srdma_pkt *pkt)
+{
+	u8 code = srdma_aeth_value(pkt->aeth.syndrome);
+	u32 lsn;
+
+	if (code == SRDMA_CREDIT_UNLIMITED) {
+		req->limited = false;
+		return;
+	}
+	lsn = srdma_psn_add(pkt->aeth.msn, srdma_credit_decode(code));
+	if (!req->limited || srdma_psn_after(lsn, req->lsn))
+		req->lsn = lsn;
+	req->limited = true;
+}
+
+/* Goes back for a READ without a counted retry left? Leave it to the timer. */
+static void ask_again(struct srdma_rc_req *req, u32 upto, u64 now)
+{
+	if (!req->retry_left)
+		return;
+	req->retry_left--;
+	srdma_req_note_loss(req);
+	srdma_req_go_back(req, upto, now);
+}
+
+/*
+ * A response to the message at @psn came. If the oldest incomplete message is
+ * a READ or atomic in front of that, its own response is lost: responses come
+ * in PSN order. But a response that was on its way when the READ was asked
+ * for again proves nothing about the second answer: that is msg->guard.
+ */
+static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
+{
+	u32 dist = srdma_req_dist(req, psn);
+	struct srdma_rc_msg *msg;
+
+	if (dist >= srdma_req_dist(req, req->max_psn))
+		return;
+	msg = srdma_rc_req_msg(req, req->una);
+	if (!srdma_msg_is_rd(msg) || dist < srdma_req_dist(req, msg->guard))
+		return;
+	ask_again(req, psn, now);
+}
+
+static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
+				    const struct srdma_pkt *pkt, u64 now)
+{
+	bool probed = req->probe_out && pkt->psn == req->probe_psn;
+
+	take_credits(req, pkt);
+	srdma_req_executed(req, srdma_psn_next(pkt->psn));
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_FAILED;
+	if (probed && srdma_req_outstanding(req)) {
+		/*
+		 * Only now did the peer take the packet that the probe
+		 * repeated: it has dropped everything sent behind it.
+		 */
+		srdma_req_note_loss(req);
+		srdma_req_go_back(req, req->max_psn, now);
+	}
+	check_unanswered(req, pkt->psn, now);
+	return SRDMA_REQ_ACK;
+}
+
+/* RNR NAK (9.7.5.2): the message at @psn waits for a receive WQE. */
+static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
+				    const struct srdma_pkt *pkt, u64 now)
+{
+	if (req->rnr_until > now)
+		return SRDMA_REQ_DROP_DUP;
+	srdma_req_executed(req, pkt->psn);
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_FAILED;
+	if (!req->rnr_left) {
+		srdma_req_fail_now(req, find(req, pkt->psn),
+				   SRDMA_ST_RNR_RETRY_EXC);
+		return SRDMA_REQ_FAILED;
+	}
+	if (req->rnr_retry != 7)
+		req->rnr_left--;
+	srdma_req_go_back(req, req->max_psn, now);
+	req->probe_due = false;
+	req->rnr_until = now + srdma_rnr_timer_ns(
+					srdma_aeth_value(pkt->aeth.syndrome));
+	srdma_req_rearm(req);
+	return SRDMA_REQ_RNR_WAIT;
+}
+
+/*
+ * Sequence NAK: the peer dropped everything from @psn on. One that comes
+ * right after going back for the same PSN is a copy of the one acted upon.
+ */
+static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
+					const struct srdma_pkt *pkt, u64 now)
+{
+	if (req->rnr_until > now)
+		return SRDMA_REQ_DROP_DUP;
+	if (req->back_at && pkt->psn == req->nak_psn &&
+	    pkt->psn == req->una_psn && now - req->back_at < req->srtt_ns / 2)
+		return SRDMA_REQ_DROP_DUP;
+	srdma_req_executed(req, pkt->psn);
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_FAILED;
+	if (!req->retry_left) {
+		srdma_req_fail_now(req, req->una, SRDMA_ST_RETRY_EXC);
+		return SRDMA_REQ_FAILED;
+	}
+	req->retry_left--;
+	req->nak_psn = pkt->psn;
+	req->heard_at = now;
+	srdma_req_note_loss(req);
+	srdma_req_go_back(req, req->max_psn, now);
+	srdma_req_rearm(req);
+	return SRDMA_REQ_RETRY;
+}
+
+static enum srdma_req_resp take_nak(struct srdma_rc_req *req,
+				    const struct srdma_pkt *pkt, u64 now)
+{
+	enum srdma_status status;
+
+	switch (srdma_aeth_value(pkt->aeth.syndrome)) {
+	case SRDMA_NAK_PSN_SEQ:
+		return take_seq_nak(req, pkt, now);
+	case SRDMA_NAK_INV_REQ:
+		status = SRDMA_ST_REM_INV_REQ;
+		break;
+	case SRDMA_NAK_REM_ACCESS:
+		status = SRDMA_ST_REM_ACCESS;
+		break;
+	case SRDMA_NAK_REM_OP:
+		status = SRDMA_ST_REM_OP;
+		break;
+	default:
+		return SRDMA_REQ_DROP_KIND;
+	}
+	srdma_req_executed(req, pkt->psn);
+	srdma_req_advance(req, now);
+	if (!srdma_req_dead(req))
+		srdma_req_fail_now(req, find(req, pkt->psn), status);
+	return SRDMA_REQ_FAILED;
+}
+
+static enum srdma_req_resp take_aeth(struct srdma_rc_req *req,
+				     const struct srdma_pkt *pkt, u64 now)
+{
+	enum srdma_aeth_kind kind = srdma_aeth_kind(pkt->aeth.syndrome);
+
+	/* A NAK overtaken by the ACK of the same packet means nothing. */
+	if (kind != SRDMA_AETH_KIND_ACK &&
+	    srdma_req_dist(req, pkt->psn) < srdma_req_dist(req, req->ack_psn))
+		return SRDMA_REQ_DROP_DUP;
+	switch (kind) {
+	case SRDMA_AETH_KIND_ACK:
+		return take_ack(req, pkt, now);
+	case SRDMA_AETH_KIND_RNR:
+		return take_rnr(req, pkt, now);
+	case SRDMA_AETH_KIND_NAK:
+		return take_nak(req, pkt, now);
+	case SRDMA_AETH_KIND_BAD:
+		break;
+	}
+	return SRDMA_REQ_DROP_KIND;
+}
+
+/* The peer answered what was not asked: nothing more is to be had of it. */
+static enum srdma_req_resp bad_response(struct srdma_rc_req *req, u32 idx)
+{
+	srdma_req_fail_now(req, idx, SRDMA_ST_BAD_RESP);
+	return SRDMA_REQ_FAILED;
+}
+
+/*
+ * A READ response behind a hole in the same message. Those that follow the
+ * first one are the rest of the same stream, unless they begin anew: then
+ * the second stream, too, has lost the packet.
+ */
+static enum srdma_req_resp behind_hole(struct srdma_rc_req *req,
+				       struct srdma_rc_msg *msg, u32 offset,
+				       u64 now)
+{
+	bool again = !msg->high || offset <= msg->high;
+
+	msg->high = offset;
+	if (again)
+		ask_again(req, srdma_msg_end(msg), now);
+	return SRDMA_REQ_DROP_GAP;
+}
+
+static enum srdma_req_resp take_read(struct srdma_rc_req *req,
+				     const struct srdma_pkt *pkt, u64 now,
+				     struct srdma_rc_req_act *act)
+{
+	u32 idx = find(req, pkt->psn);
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 mtu = 1u << req->mtu_shift;
+	u32 offset = srdma_psn_dist(msg->psn, pkt->psn) << req->mtu_shift;
+	u32 len = 0;
+
+	if (!srdma_msg_is_rd(msg) || srdma_wr_infos[msg->op].flags &
+	    SRDMA_WRI_ATOMIC)
+		return bad_response(req, idx);
+	if (srdma_req_behind_fail(req, idx))
+		return SRDMA_REQ_DROP_ERROR;
+	if (msg->op == SRDMA_WR_READ)
+		len = msg->len;
+	if (pkt->op->flags & SRDMA_OP_AETH &&
+	    srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
+		take_credits(req, pkt);
+	srdma_req_executed(req, msg->psn);
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_FAILED;
+	if (idx != req->una)
+		check_unanswered(req, pkt->psn, now);
+	if (msg->answered || offset < msg->done)
+		return SRDMA_REQ_DROP_DUP;
+	if (offset > msg->done)
+		return behind_hole(req, msg, offset, now);
+	if (pkt->payload_len != min(len - offset, mtu))
+		return bad_response(req, idx);
+	act->idx = idx;
+	act->psn = pkt->psn;
+	act->offset = offset;
+	act->len = pkt->payload_len;
+	return SRDMA_REQ_PLACE;
+}
+
+static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
+				       const struct srdma_pkt *pkt, u64 now,
+				       struct srdma_rc_req_act *act)
+{
+	u32 idx = find(req, pkt->psn);
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	if (!(srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC))
+		return bad_response(req, idx);
+	if (srdma_req_behind_fail(req, idx))
+		return SRDMA_REQ_DROP_ERROR;
+	if (srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
+		take_credits(req, pkt);
+	srdma_req_executed(req, msg->psn);
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_FAILED;
+	if (idx != req->una)
+		check_unanswered(req, pkt->psn, now);
+	if (msg->answered)
+		return SRDMA_REQ_DROP_DUP;
+	act->idx = idx;
+	act->psn = pkt->psn;
+	act->offset = 0;
+	act->len = SRDMA_ATOMIC_LEN;
+	act->orig = pkt->aeth.orig;
+	return SRDMA_REQ_ATOMIC;
+}
+
+/*
+ * 9.7.5.1: a response to what is not outstanding is a ghost. But an ACK of
+ * the PSN just before may bring new credits (9.7.7.2).
+ */
+static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
+				      const struct srdma_pkt *pkt)
+{
+	if (pkt->opcode != SRDMA_RC_ACK ||
+	    pkt->psn != srdma_psn_sub(req->una_psn, 1) ||
+	    srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
+		return SRDMA_REQ_DROP_GHOST;
+	take_credits(req, pkt);
+	return SRDMA_REQ_ACK;
+}
+
+enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
+					  const struct srdma_pkt *pkt, u64 now,
+					  struct srdma_rc_req_act *act)
+{
+	if (srdma_req_dead(req))
+		return SRDMA_REQ_DROP_ERROR;
+	if (!(pkt->op->flags & SRDMA_OP_RESP))
+		return SRDMA_REQ_DROP_KIND;
+	if (srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
+		return take_ghost(req, pkt);
+	if (pkt->opcode == SRDMA_RC_ACK)
+		return take_aeth(req, pkt, now);
+	if (pkt->opcode == SRDMA_RC_ATOMIC_ACK)
+		return take_atomic(req, pkt, now, act);
+	return take_read(req, pkt, now, act);
+}
+
+void srdma_rc_req_placed(struct srdma_rc_req *req,
+			 const struct srdma_rc_req_act *act, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
+
+	if (srdma_req_dead(req))
+		return;
+	msg->done += act->len;
+	msg->high = 0;
+	msg->answered = msg->op != SRDMA_WR_READ || msg->done == msg->len;
+	srdma_req_executed(req, srdma_psn_next(act->psn));
+	srdma_req_advance(req, now);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The clockwork of a requester: ACK timeout, probes, RNR wait, round trips,
+ * and the window that shrinks when packets get lost.
+ *
+ * A connection manager negotiates an ACK timeout of a second or so. To lose
+ * the last packet of a message must not cost that much: after a few round
+ * trips of silence the oldest incomplete packet is sent once more (a legal
+ * duplicate) and the peer says where it is. Probes are not retries and do
+ * not count as such; there is a small number of them, each waiting twice as
+ * long as the one before.
+ */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+#define PROBES_MAX	10
+#define PROBE_MIN_NS	250000ull	/* coalesced ACKs, a busy peer */
+#define PROBE_FIRST_NS	10000000ull	/* no round trip measured yet */
+
+/* The window never gets smaller by losses, packets: go-back-N repeats it. */
+#define CWND_FLOOR	32u
+
+u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
+{
+	u64 wait = PROBE_FIRST_NS;
+
+	if (req->srtt_ns)
+		wait = max(2 * req->srtt_ns + 4 * req->rttvar_ns, PROBE_MIN_NS);
+	if (req->timeout_ns)
+		wait = min(wait, req->timeout_ns / 2);
+	return wait;
+}
+
+void srdma_req_rearm(struct srdma_rc_req *req)
+{
+	u64 at = 0;
+
+	req->deadline = 0;
+	if (srdma_req_dead(req))
+		return;
+	if (req->rnr_until) {
+		req->deadline = req->rnr_until;
+		return;
+	}
+	if (!srdma_req_outstanding(req))
+		return;
+	if (req->timeout_ns)
+		at = req->heard_at + req->timeout_ns;
+	if (req->probes < PROBES_MAX && !req->probe_due &&
+	    (!at || req->probe_at < at))
+		at = req->probe_at;
+	req->deadline = at;
+}
+
+void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
+{
+	if (was_idle)
+		req->heard_at = now;
+	if (!req->probes)
+		req->probe_at = now + srdma_req_probe_wait(req);
+	srdma_req_rearm(req);
+}
+
+/* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
+static void measure(struct srdma_rc_req *req, u64 rtt)
+{
+	u64 off;
+
+	req->rtt_timed = false;
+	if (!req->srtt_ns) {
+		req->srtt_ns = max(rtt, 1ull);
+		req->rttvar_ns = rtt / 2;
+		return;
+	}
+	off = rtt > req->srtt_ns ? rtt - req->srtt_ns : req->srtt_ns - rtt;
+	req->rttvar_ns += off / 4;
+	req->rttvar_ns -= req->rttvar_ns / 4;
+	req->srtt_ns = max(req->srtt_ns - req->srtt_ns / 8 + rtt / 8, 1ull);
+}
+
+/* Doubles every window below ssthresh, above it grows by an eighth. */
+static void grow(struct srdma_rc_req *req, u32 steps)
+{
+	u32 step = req->cwnd < req->ssthresh ? 1 : 8;
+	u32 grown;
+
+	steps = min(steps, req->cwnd) + req->acked_frac;
+	grown = steps / step;
+	req->acked_frac = steps % step;
+	req->cwnd += min(grown, req->win_max - req->cwnd);
+}
+
+void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
+{
+	u32 from = srdma_psn_sub(req->una_psn, steps);
+
+	req->heard_at = now;
+	req->rnr_until = 0;
+	req->retry_left = req->retry_cnt;
+	req->rnr_left = req->rnr_retry;
+	req->probes = 0;
+	req->probe_due = false;
+	req->probe_out = false;
+	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps)
+		measure(req, now - req->rtt_at);
+	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
+		req->recovering = false;
+	req->probe_at = now + srdma_req_probe_wait(req);
+	grow(req, steps);
+}
+
+void srdma_req_note_loss(struct srdma_rc_req *req)
+{
+	if (req->recovering)
+		return;
+	req->recovering = true;
+	req->recover_psn = req->max_psn;
+	req->ssthresh = min(max(req->cwnd / 2, CWND_FLOOR), req->win_max);
+	req->cwnd = min(req->cwnd, req->ssthresh);
+	req->acked_frac = 0;
+}
+
+void srdma_rc_req_congested(struct srdma_rc_req *req)
+{
+	srdma_req_note_loss(req);
+}
+
+/* Nothing was heard for the ACK timeout: C9-139 and following. */
+static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
+{
+	if (!req->retry_left) {
+		srdma_req_fail_now(req, req->una, SRDMA_ST_RETRY_EXC);
+		return SRDMA_TIMER_FAILED;
+	}
+	req->retry_left--;
+	req->heard_at = now;
+	req->probes = 0;
+	req->probe_due = false;
+	req->probe_at = now + srdma_req_probe_wait(req);
+	srdma_rc_req_msg(req, req->una)->high = 0;
+	srdma_req_note_loss(req);
+	srdma_req_go_back(req, req->max_psn, now);
+	srdma_req_rearm(req);
+	return SRDMA_TIMER_RETRY;
+}
+
+enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
+{
+	if (!req->deadline || now < req->deadline)
+		return SRDMA_TIMER_EARLY;
+	if (req->rnr_until) {
+		req->rnr_until = 0;
+		req->heard_at = now;
+		req->probe_at = now + srdma_req_probe_wait(req);
+		srdma_req_rearm(req);
+		return SRDMA_TIMER_RNR;
+	}
+	if (req->timeout_ns && now - req->heard_at >= req->timeout_ns)
+		return retry(req, now);
+	req->probe_due = true;
+	srdma_req_rearm(req);
+	return SRDMA_TIMER_PROBE;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Which response goes out next. Responses leave in the order of their PSNs:
+ * READ data and atomic results first, oldest first, then one acknowledge for
+ * everything, or the NAK. A READ asked for again restarts where it is asked
+ * for, in front of what is behind it.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "aeth.h"
+#include "burst.h"
+#include "opcode.h"
+#include "psn.h"
+#include "rc_resp.h"
+#include "rc_resp_priv.h"
+
+/* How many slots were filled after @slot. */
+static u32 age(const struct srdma_rc_resp *resp, u32 slot)
+{
+	u32 newest = resp->res_head ? resp->res_head - 1 : resp->nres - 1;
+
+	return newest >= slot ? newest - slot : newest + resp->nres - slot;
+}
+
+void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
+{
+	struct srdma_rc_res *res = &resp->res[slot];
+
+	if (!resp->res_pending || age(resp, slot) > age(resp, resp->res_out))
+		resp->res_out = slot;
+	/* A repetition of the front part does not take the rest away. */
+	if (!res->pending ||
+	    srdma_psn_dist(res->psn, end) > srdma_psn_dist(res->psn,
+							   res->end_psn))
+		res->end_psn = end;
+	if (!res->pending)
+		resp->res_pending++;
+	res->pending = true;
+	res->start_psn = psn;
+	res->cur_psn = psn;
+}
+
+/* The slot at res_out is answered: on to the next oldest. */
+static void answered(struct srdma_rc_resp *resp)
+{
+	resp->res[resp->res_out].pending = false;
+	if (!--resp->res_pending)
+		return;
+	do {
+		if (++resp->res_out == resp->nres)
+			resp->res_out = 0;
+	} while (!resp->res[resp->res_out].pending);
+}
+
+static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
+{
+	out->b.psn = psn;
+	out->b.count = 1;
+	out->b.first = opcode;
+	out->b.middle = opcode;
+	out->b.last = opcode;
+}
+
+/* First and last response carry an AETH, the others do not: so they go alone. */
+static void fill_read(const struct srdma_rc_resp *resp,
+		      const struct srdma_rc_res *res,
+		      const struct srdma_burst_limit *limit,
+		      struct srdma_rc_resp_burst *out)
+{
+	u32 pos = srdma_psn_dist(res->psn, res->cur_psn);
+	u32 left = srdma_psn_dist(res->cur_psn, res->end_psn);
+	bool start = res->cur_psn == res->start_psn;
+	u32 count = 1;
+
+	if (!start && left > 1) {
+		count = min(left - 1, max(limit->packets, 1u));
+		count = min(count, max(limit->bytes >> resp->mtu_shift, 1u));
+	}
+	fill_single(out, srdma_opcode_read_resp(start, left == 1),
+		    res->cur_psn);
+	out->b.count = count;
+	out->b.offset = pos << resp->mtu_shift;
+	out->b.seg = min(res->len - out->b.offset, resp->mtu);
+	out->b.len = left == 1 ? out->b.seg : count << resp->mtu_shift;
+	out->va = res->va + out->b.offset;
+	out->rkey = res->rkey;
+}
+
+static enum srdma_resp_out fill_res(const struct srdma_rc_resp *resp,
+				    const struct srdma_burst_limit *limit,
+				    struct srdma_rc_resp_burst *out)
+{
+	const struct srdma_rc_res *res = &resp->res[resp->res_out];
+
+	out->res = resp->res_out;
+	if (srdma_opcode_get(res->opcode)->flags & SRDMA_OP_ATOMIC) {
+		fill_single(out, SRDMA_RC_ATOMIC_ACK, res->psn);
+		out->orig = res->orig;
+		return SRDMA_OUT_ATOMIC;
+	}
+	fill_read(resp, res, limit, out);
+	return SRDMA_OUT_READ;
+}
+
+static u8 ack_syndrome(u32 credits)
+{
+	if (credits == SRDMA_RESP_NO_CREDITS)
+		return srdma_aeth_ack(SRDMA_CREDIT_UNLIMITED);
+	return srdma_aeth_ack(srdma_credit_encode(credits));
+}
+
+enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
+				       const struct srdma_burst_limit *limit,
+				       u32 credits,
+				       struct srdma_rc_resp_burst *out)
+{
+	*out = (struct srdma_rc_resp_burst){
+		.msn = resp->msn,
+		.syndrome = ack_syndrome(credits),
+	};
+	if (resp->res_pending)
+		return fill_res(resp, limit, out);
+	if (resp->nak_due) {
+		fill_single(out, SRDMA_RC_ACK, resp->nak_psn);
+		out->syndrome = resp->nak_syndrome;
+		out->fatal = resp->dead;
+		return SRDMA_OUT_ACK;
+	}
+	if (resp->ack_due) {
+		fill_single(out, SRDMA_RC_ACK, srdma_psn_sub(resp->epsn, 1));
+		return SRDMA_OUT_ACK;
+	}
+	return SRDMA_OUT_NONE;
+}
+
+void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
+			const struct srdma_rc_resp_burst *out)
+{
+	u32 end = srdma_psn_add(out->b.psn, out->b.count);
+	struct srdma_rc_res *res;
+
+	if (out->b.first == SRDMA_RC_ACK) {
+		/* A NAK acknowledges what is in front of it as well. */
+		resp->nak_due = false;
+		resp->ack_due = false;
+		return;
+	}
+	res = &resp->res[out->res];
+	res->cur_psn = end;
+	if (end == resp->epsn)
+		resp->ack_due = false;
+	if (end == res->end_psn)
+		answered(resp);
+}
+
+void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
+			     const struct srdma_rc_resp_burst *out,
+			     enum srdma_resp_why why)
+{
+	/* Nothing behind the NAK may be answered. */
+	while (resp->res_pending)
+		answered(resp);
+	srdma_resp_nak_why(resp, why, out->b.psn);
+}

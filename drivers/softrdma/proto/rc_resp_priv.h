@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the halves of the responder know of each other: rc_resp.c judges
+ * requests, rc_resp_out.c gives the answers.
+ */
+#ifndef SRDMA_PROTO_RC_RESP_PRIV_H
+#define SRDMA_PROTO_RC_RESP_PRIV_H
+
+#include <linux/types.h>
+
+#include "rc_resp.h"
+
+/* rc_resp.c */
+
+/* A NAK or RNR NAK of @psn is to be sent, instead of one still due. */
+void srdma_resp_nak(struct srdma_rc_resp *resp, u8 syndrome, u32 psn);
+void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
+			u32 psn);
+
+/* rc_resp_out.c */
+
+/* The answer of slot @slot is due from @psn up to before @end. */
+void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
+
+#endif
