@@ -3,6 +3,7 @@
  * CRC-32, eight bytes a step, in portable C; or by whatever faster function
  * the environment has for long runs.
  */
+#include <linux/cache.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>

@@ -2,6 +2,7 @@
 /*
  * The part of the ICRC that covers headers.
  */
+#include <linux/cache.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>

@@ -179,9 +179,9 @@ struct srdma_abi_recv_wqe {
 
 /* Bits of ib_uverbs_wc.wc_flags in a CQ that user space polls. */
 enum srdma_abi_wc_flags {
-	SRDMA_WC_GRH = 1 << 0,
-	SRDMA_WC_WITH_IMM = 1 << 1,
-	SRDMA_WC_WITH_INV = 1 << 3,
+	SRDMA_ABI_WC_GRH = 1 << 0,
+	SRDMA_ABI_WC_WITH_IMM = 1 << 1,
+	SRDMA_ABI_WC_WITH_INV = 1 << 3,
 };
 
 /**

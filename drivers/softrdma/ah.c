@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Address handles: checked when made, found by number when used.
+ */
+#include <linux/etherdevice.h>
+#include <net/ipv6.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "ah.h"
+#include "device.h"
+#include "ucontext.h"
+
+static bool is_mapped_v4(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
+}
+
+/**
+ * srdma_av_init - an address vector from the attributes of a handle or a QP
+ * @av: filled
+ * @dev: device
+ * @attr: attributes; the core has resolved and holds the source GID
+ * @lqpn: number of our QP, 0 for a handle; with @rqpn it picks the UDP port
+ * @rqpn: number of the peer's QP, or 0
+ *
+ * Return: 0, or -EINVAL for what RoCE cannot serve.
+ */
+int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
+		  const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	struct net_device *ndev;
+	u32 port = rdma_ah_get_port_num(attr);
+
+	/* RoCE has no addressing but by GIDs. */
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
+		return -EINVAL;
+	if (port && port != SRDMA_PORT)
+		return -EINVAL;
+	if (rdma_gid_attr_network_type(sgid) == RDMA_NETWORK_ROCE_V1)
+		return -EINVAL;
+	/* A packet cannot leave with one family and arrive with another. */
+	if (is_mapped_v4(&sgid->gid) != is_mapped_v4(&grh->dgid))
+		return -EINVAL;
+	if (grh->flow_label & ~IB_GRH_FLOWLABEL_MASK)
+		return -EINVAL;
+
+	memcpy(&av->src, sgid->gid.raw, sizeof(av->src));
+	memcpy(&av->dst, grh->dgid.raw, sizeof(av->dst));
+	av->is_v6 = !is_mapped_v4(&sgid->gid);
+	av->is_multicast = rdma_is_multicast_addr(&av->dst);
+	av->traffic_class = grh->traffic_class;
+	av->hop_limit = grh->hop_limit;
+	av->flow_label = grh->flow_label;
+	av->udp_sport = rdma_get_udp_sport(grh->flow_label, lqpn, rqpn);
+	av->sgid_index = grh->sgid_index;
+	ether_addr_copy(av->dmac, attr->roce.dmac);
+
+	rcu_read_lock();
+	ndev = rcu_dereference(sgid->ndev);
+	av->ifindex = ndev ? ndev->ifindex : 0;
+	rcu_read_unlock();
+	return 0;
+}
+
+static struct srdma_ah_entry *entry_create(struct srdma_dev *dev,
+					   struct ib_pd *pd,
+					   const struct rdma_ah_attr *attr,
+					   gfp_t gfp)
+{
+	struct srdma_ah_entry *entry;
+	int err;
+
+	entry = kzalloc(sizeof(*entry), gfp);
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+	entry->pd = pd;
+	err = srdma_av_init(&entry->av, dev, attr, 0, 0);
+	if (err) {
+		kfree(entry);
+		return ERR_PTR(err);
+	}
+	return entry;
+}
+
+/* The attributes without the reference that the core keeps in its own copy. */
+static void keep_attr(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
+{
+	ah->attr = *attr;
+	ah->attr.grh.sgid_attr = NULL;
+}
+
+int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct srdma_abi_create_ah_resp resp = {};
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_ah *ah = to_sah(ib);
+	struct srdma_ah_entry *entry;
+	gfp_t gfp;
+	int err;
+
+	gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL : GFP_ATOMIC;
+	err = srdma_udata_no_input(udata);
+	if (err)
+		return err;
+	err = srdma_dev_count(dev, SRDMA_OBJ_AH);
+	if (err)
+		return err;
+	entry = entry_create(dev, ib->pd, init->ah_attr, gfp);
+	if (IS_ERR(entry)) {
+		err = PTR_ERR(entry);
+		goto err_count;
+	}
+	err = xa_alloc_cyclic_bh(&dev->ahs, &ah->num, entry,
+				 XA_LIMIT(1, U32_MAX), &dev->next_ah, gfp);
+	if (err < 0)
+		goto err_entry;
+	RCU_INIT_POINTER(ah->entry, entry);
+	keep_attr(ah, init->ah_attr);
+
+	/* Providers before ah_num existed ask for nothing. */
+	resp.ah_num = ah->num;
+	if (udata && udata->outlen) {
+		err = ib_copy_to_udata(udata, &resp,
+				       min(sizeof(resp), udata->outlen));
+		if (err)
+			goto err_xa;
+	}
+	return 0;
+
+err_xa:
+	xa_erase_bh(&dev->ahs, ah->num);
+	/* A sender may have guessed the number. */
+	kfree_rcu(entry, rcu);
+	goto err_count;
+err_entry:
+	kfree(entry);
+err_count:
+	srdma_dev_uncount(dev, SRDMA_OBJ_AH);
+	return err;
+}
+
+int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
+{
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_ah_entry *entry, *old;
+	struct srdma_ah *ah = to_sah(ib);
+
+	entry = entry_create(dev, ib->pd, attr, GFP_ATOMIC);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+	/* Overwriting a present entry allocates nothing. */
+	old = xa_store_bh(&dev->ahs, ah->num, entry, GFP_ATOMIC);
+	RCU_INIT_POINTER(ah->entry, entry);
+	keep_attr(ah, attr);
+	kfree_rcu(old, rcu);
+	return 0;
+}
+
+int srdma_ah_query(struct ib_ah *ib, struct rdma_ah_attr *attr)
+{
+	*attr = to_sah(ib)->attr;
+	return 0;
+}
+
+/* May be called where sleeping is not allowed. */
+int srdma_ah_destroy(struct ib_ah *ib, u32 flags)
+{
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_ah *ah = to_sah(ib);
+	struct srdma_ah_entry *entry;
+
+	entry = xa_erase_bh(&dev->ahs, ah->num);
+	kfree_rcu(entry, rcu);
+	srdma_dev_uncount(dev, SRDMA_OBJ_AH);
+	return 0;
+}

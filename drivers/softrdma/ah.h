@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Address handles, and the address vector that QPs and handles share.
+ */
+#ifndef SRDMA_AH_H
+#define SRDMA_AH_H
+
+#include <linux/in6.h>
+#include <rdma/ib_verbs.h>
+
+struct srdma_dev;
+
+/**
+ * struct srdma_av - where packets go; constant once made
+ * @src: our address; IPv4 mapped into IPv6
+ * @dst: the peer's address, likewise
+ * @is_v6: whether they are IPv6 addresses
+ * @is_multicast: @dst is a multicast group
+ * @traffic_class: of the IP header
+ * @hop_limit: of the IP header
+ * @flow_label: of the IPv6 header, host order
+ * @udp_sport: source port, host order; spreads flows over paths
+ * @ifindex: interface that has @src
+ * @sgid_index: index of @src in the GID table
+ * @dmac: link address of the peer as user space resolved it
+ */
+struct srdma_av {
+	struct in6_addr src;
+	struct in6_addr dst;
+	bool is_v6;
+	bool is_multicast;
+	u8 traffic_class;
+	u8 hop_limit;
+	u32 flow_label;
+	u16 udp_sport;
+	int ifindex;
+	u16 sgid_index;
+	u8 dmac[ETH_ALEN];
+};
+
+/**
+ * struct srdma_ah_entry - what a UD send looks up by ah_num
+ * @rcu: senders may still look at it after the handle is gone
+ * @pd: number of the protection domain it belongs to
+ * @av: the address
+ */
+struct srdma_ah_entry {
+	struct rcu_head rcu;
+	struct ib_pd *pd;
+	struct srdma_av av;
+};
+
+/**
+ * struct srdma_ah - an address handle
+ * @ib: the core's part
+ * @entry: what senders see; replaced as a whole when the handle is modified
+ * @attr: as given, for queries
+ * @num: index of @entry in srdma_dev.ahs
+ */
+struct srdma_ah {
+	struct ib_ah ib;
+	struct srdma_ah_entry __rcu *entry;
+	struct rdma_ah_attr attr;
+	u32 num;
+};
+
+static inline struct srdma_ah *to_sah(struct ib_ah *ib)
+{
+	return container_of(ib, struct srdma_ah, ib);
+}
+
+int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
+		  const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn);
+
+int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
+		    struct ib_udata *udata);
+int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr);
+int srdma_ah_query(struct ib_ah *ib, struct rdma_ah_attr *attr);
+int srdma_ah_destroy(struct ib_ah *ib, u32 flags);
+
+#endif

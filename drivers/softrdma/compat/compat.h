@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The only place that knows that kernels differ. The driver is written for the
+ * newest kernel; what an older one lacks is bridged here, by looking at types
+ * and macros and not at version numbers, since stable kernels backport names.
+ * compat/probe.mk looks for what neither shows.
+ */
+#ifndef SRDMA_COMPAT_H
+#define SRDMA_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+struct ib_dmah;
+
+/* The type of a member of struct ib_device_ops, for _Generic. */
+#define SRDMA_OP(op)	(((struct ib_device_ops *)NULL)->op)
+
+/* Tunnel sockets: named by struct socket, later by struct sock. */
+#define srdma_compat_setup_tunnel(net, socket, cfg)			\
+	setup_udp_tunnel_sock(net, _Generic(&setup_udp_tunnel_sock,	\
+		void (*)(struct net *, struct sock *,			\
+			 struct udp_tunnel_sock_cfg *): (socket)->sk,	\
+		default: (socket)), cfg)
+#define srdma_compat_release_tunnel(socket)				\
+	udp_tunnel_sock_release(_Generic(&udp_tunnel_sock_release,	\
+		void (*)(struct sock *): (socket)->sk,			\
+		default: (socket)))
+
+/* Devices that know from the start in which namespace they are. */
+#ifdef SRDMA_HAVE_ALLOC_DEVICE_WITH_NET
+#define srdma_compat_alloc_device(type, member, net)			\
+	ib_alloc_device_with_net(type, member, net)
+#else
+static inline struct ib_device *
+srdma_compat_set_net(struct ib_device *ib, struct net *net)
+{
+	if (ib)
+		write_pnet(&ib->coredev.rdma_net, net);
+	return ib;
+}
+
+#define srdma_compat_alloc_device(type, member, net)			\
+	container_of(srdma_compat_set_net(				\
+		_ib_alloc_device(sizeof(struct type) + BUILD_BUG_ON_ZERO( \
+			offsetof(struct type, member))), net),		\
+		struct type, member)
+#endif
+
+/* A name that a person gave is not changed by udev's naming rules. */
+static inline void srdma_compat_name_by_user(struct ib_device *ib)
+{
+#ifdef SRDMA_HAVE_MARK_NAME_USER
+	ib_mark_name_assigned_by_user(ib);
+#endif
+}
+
+/* Access flags for FLUSH came after the first kernels that we run on. */
+#define SRDMA_COMPAT_ACCESS_FLUSH_GLOBAL	(1 << 8)
+#define SRDMA_COMPAT_ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define SRDMA_COMPAT_ACCESS_FLUSH	(SRDMA_COMPAT_ACCESS_FLUSH_GLOBAL | \
+					 SRDMA_COMPAT_ACCESS_FLUSH_PERSISTENT)
+
+static inline struct ib_umem *
+srdma_compat_umem_get(struct ib_device *ib, u64 start, size_t length,
+		      int access)
+{
+#ifdef SRDMA_HAVE_UMEM_GET_VA
+	return ib_umem_get_va(ib, start, length, access);
+#else
+	return ib_umem_get(ib, start, length, access);
+#endif
+}
+
+static inline void
+srdma_compat_hrtimer_setup(struct hrtimer *timer,
+			   enum hrtimer_restart (*fn)(struct hrtimer *),
+			   enum hrtimer_mode mode)
+{
+#ifdef SRDMA_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = fn;
+#endif
+}
+
+#endif

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: a ring that the kernel fills and the consumer empties,
+ * and the notices that go with it.
+ */
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "cq.h"
+#include "device.h"
+#include "ucontext.h"
+
+static bool is_user(const struct srdma_cq *cq)
+{
+	return cq->ib.uobject;
+}
+
+static void call_event_handler(struct srdma_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ib.device,
+		.element.cq = &cq->ib,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(&event, cq->ib.cq_context);
+}
+
+static void call_handlers(struct tasklet_struct *tasklet)
+{
+	struct srdma_cq *cq = from_tasklet(cq, tasklet, tasklet);
+
+	if (test_and_clear_bit(SRDMA_CQ_NOTICE_ERR, &cq->notices))
+		call_event_handler(cq);
+	if (test_and_clear_bit(SRDMA_CQ_NOTICE_COMP, &cq->notices) &&
+	    cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+/*
+ * The handlers of uverbs only queue an event; a kernel consumer's may call
+ * verbs, or take a lock under which it called the verb that we are in.
+ */
+static void notify(struct srdma_cq *cq, enum srdma_cq_notice notice)
+{
+	if (!is_user(cq)) {
+		set_bit(notice, &cq->notices);
+		tasklet_schedule(&cq->tasklet);
+	} else if (notice == SRDMA_CQ_NOTICE_ERR) {
+		call_event_handler(cq);
+	} else if (cq->ib.comp_handler) {
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	}
+}
+
+static void fill_spec(const struct srdma_cq *cq, u32 entries,
+			struct srdma_ring_spec *spec)
+{
+	spec->entries = entries;
+	spec->elem_size = is_user(cq) ? sizeof(struct ib_uverbs_wc) :
+					sizeof(struct ib_wc);
+}
+
+int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata)
+{
+	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_abi_create_cq_resp resp = {};
+	struct srdma_cq *cq = to_scq(ib);
+	struct srdma_ring_spec spec;
+	int err;
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > SRDMA_MAX_CQE ||
+	    attr->comp_vector >= ib->device->num_comp_vectors)
+		return -EINVAL;
+	err = srdma_udata_no_input(udata);
+	if (err)
+		return err;
+	err = srdma_dev_count(dev, SRDMA_OBJ_CQ);
+	if (err)
+		return err;
+
+	spin_lock_init(&cq->lock);
+	tasklet_setup(&cq->tasklet, call_handlers);
+	fill_spec(cq, attr->cqe, &spec);
+	err = srdma_ring_create(&cq->ring, &spec, ucontext, &resp.ring);
+	if (err)
+		goto err_count;
+	err = srdma_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		goto err_ring;
+	ib->cqe = srdma_ring_entries(&cq->ring);
+	return 0;
+
+err_ring:
+	srdma_ring_destroy(&cq->ring);
+err_count:
+	srdma_dev_uncount(dev, SRDMA_OBJ_CQ);
+	return err;
+}
+
+int srdma_cq_create_attrs(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs)
+{
+	return srdma_cq_create(ib, attr, attrs ? &attrs->driver_udata : NULL);
+}
+
+/* Queue pairs use the queue no more: the core counts them. */
+int srdma_cq_destroy(struct ib_cq *ib, struct ib_udata *udata)
+{
+	struct srdma_cq *cq = to_scq(ib);
+
+	tasklet_kill(&cq->tasklet);
+	srdma_ring_destroy(&cq->ring);
+	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_CQ);
+	return 0;
+}
+
+/* Moves what the consumer has not taken to @to, unless it does not fit. */
+static int move_entries(struct srdma_cq *cq, struct srdma_ring *to)
+{
+	struct srdma_ring *from = &cq->ring;
+	u32 count, first, i;
+
+	lockdep_assert_held(&cq->lock);
+	first = srdma_ring_load(from, from->consumer);
+	count = (from->index - first) & from->mask;
+	if (count > srdma_ring_entries(to))
+		return -EINVAL;
+	for (i = 0; i < count; i++)
+		memcpy(srdma_ring_slot(to, i), srdma_ring_slot(from, first + i),
+		       1 << from->shift);
+	srdma_ring_produce(to, count);
+	return 0;
+}
+
+static int resize(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
+{
+	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
+	struct srdma_abi_create_cq_resp resp = {};
+	struct srdma_ring_spec spec;
+	struct srdma_ring ring;
+	unsigned long flags;
+	int err;
+
+	if (!cqe || cqe > SRDMA_MAX_CQE)
+		return -EINVAL;
+	err = srdma_udata_no_input(udata);
+	if (err)
+		return err;
+	fill_spec(cq, cqe, &spec);
+	err = srdma_ring_create(&ring, &spec, ucontext, &resp.ring);
+	if (err)
+		return err;
+	/* User space must know of the new ring before the old one goes. */
+	err = srdma_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		goto out;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	err = move_entries(cq, &ring);
+	if (!err) {
+		swap(cq->ring, ring);
+		cq->ib.cqe = srdma_ring_entries(&cq->ring);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+out:
+	/* The new one that is not wanted, or the old one. */
+	srdma_ring_destroy(&ring);
+	return err;
+}
+
+#ifdef SRDMA_HAVE_RESIZE_USER_CQ
+int srdma_cq_resize(struct ib_cq *ib, unsigned int cqe, struct ib_udata *udata)
+{
+	return resize(to_scq(ib), cqe, udata);
+}
+#else
+int srdma_cq_resize(struct ib_cq *ib, int cqe, struct ib_udata *udata)
+{
+	return cqe < 0 ? -EINVAL : resize(to_scq(ib), cqe, udata);
+}
+#endif
+
+static u32 user_wc_flags(int flags)
+{
+	u32 user = 0;
+
+	if (flags & IB_WC_GRH)
+		user |= SRDMA_ABI_WC_GRH;
+	if (flags & IB_WC_WITH_IMM)
+		user |= SRDMA_ABI_WC_WITH_IMM;
+	if (flags & IB_WC_WITH_INVALIDATE)
+		user |= SRDMA_ABI_WC_WITH_INV;
+	return user;
+}
+
+static void fill_user(struct ib_uverbs_wc *to, const struct ib_wc *wc)
+{
+	*to = (struct ib_uverbs_wc) {
+		.wr_id = wc->wr_id,
+		.status = wc->status,
+		.opcode = wc->opcode,
+		.vendor_err = wc->vendor_err,
+		.byte_len = wc->byte_len,
+		.qp_num = wc->qp->qp_num,
+		.src_qp = wc->src_qp,
+		.wc_flags = user_wc_flags(wc->wc_flags),
+		.pkey_index = wc->pkey_index,
+		.sl = wc->sl,
+		.port_num = wc->port_num,
+	};
+	if (wc->wc_flags & IB_WC_WITH_IMM)
+		to->ex.imm_data = wc->ex.imm_data;
+	else
+		to->ex.invalidate_rkey = wc->ex.invalidate_rkey;
+}
+
+/* Does an entry wake the consumer? Errors count as solicited (11.4.2.2). */
+static bool takes_arm(struct srdma_cq *cq, const struct ib_wc *wc,
+		      bool solicited)
+{
+	if (cq->arm == SRDMA_CQ_UNARMED)
+		return false;
+	if (cq->arm == SRDMA_CQ_ARMED_SOLICITED && !solicited &&
+	    wc->status == IB_WC_SUCCESS)
+		return false;
+	cq->arm = SRDMA_CQ_UNARMED;
+	return true;
+}
+
+/**
+ * srdma_cq_add - add a completion
+ * @cq: queue
+ * @wc: completion, in the kernel's form also for user space's queues
+ * @solicited: the peer asked for an event
+ *
+ * Return: false when the queue had overflowed: the entry is lost, the
+ * consumer has been told, and the queue pair must go to the error state.
+ */
+bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
+{
+	struct srdma_ring *ring = &cq->ring;
+	bool added = false, wake = false, first_loss = false;
+	unsigned long flags;
+	void *slot;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!cq->overrun && srdma_ring_room(ring)) {
+		slot = srdma_ring_slot(ring, ring->index);
+		if (is_user(cq))
+			fill_user(slot, wc);
+		else
+			*(struct ib_wc *)slot = *wc;
+		srdma_ring_produce(ring, 1);
+		wake = takes_arm(cq, wc, solicited);
+		added = true;
+	} else if (!cq->overrun) {
+		cq->overrun = true;
+		first_loss = true;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (wake)
+		notify(cq, SRDMA_CQ_NOTICE_COMP);
+	if (first_loss) {
+		srdma_stat_inc(to_sdev(cq->ib.device), SRDMA_STAT_CQ_OVERRUN);
+		notify(cq, SRDMA_CQ_NOTICE_ERR);
+	}
+	return added;
+}
+
+/* Kernel consumers only; user space reads its ring itself. */
+int srdma_cq_poll(struct ib_cq *ib, int max, struct ib_wc *wc)
+{
+	struct srdma_cq *cq = to_scq(ib);
+	struct srdma_ring *ring = &cq->ring;
+	unsigned long flags;
+	u32 first, count, i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	first = srdma_ring_load(ring, ring->consumer);
+	count = min_t(u32, (ring->index - first) & ring->mask, max);
+	for (i = 0; i < count; i++)
+		wc[i] = *(struct ib_wc *)srdma_ring_slot(ring, first + i);
+	srdma_ring_store(ring->consumer, (first + count) & ring->mask);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return count;
+}
+
+static u32 count_entries(struct srdma_cq *cq)
+{
+	struct srdma_ring *ring = &cq->ring;
+
+	lockdep_assert_held(&cq->lock);
+	return (ring->index - srdma_ring_load(ring, ring->consumer)) &
+	       ring->mask;
+}
+
+int srdma_cq_peek(struct ib_cq *ib, int max)
+{
+	struct srdma_cq *cq = to_scq(ib);
+	unsigned long flags;
+	int count;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	count = min_t(u32, count_entries(cq), max);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return count;
+}
+
+int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags)
+{
+	struct srdma_cq *cq = to_scq(ib);
+	unsigned long irq_flags;
+	int missed = 0;
+	u8 arm;
+
+	arm = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
+		SRDMA_CQ_ARMED_SOLICITED : SRDMA_CQ_ARMED_ANY;
+
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	/* Asking for less does not take back a request for more. */
+	cq->arm = max(cq->arm, arm);
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = !!count_entries(cq);
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	return missed;
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ib_device: its operations, its attributes, and its life from creation
+ * to the core's last call.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+
+#include "ah.h"
+#include "compat/compat.h"
+#include "cq.h"
+#include "device.h"
+#include "link.h"
+#include "mcast.h"
+#include "mr.h"
+#include "mw.h"
+#include "net.h"
+#include "qp.h"
+#include "ring.h"
+#include "srq.h"
+#include "ucontext.h"
+#include "version.h"
+
+static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	if (udata && (udata->inlen || udata->outlen))
+		return -EINVAL;
+
+	*attr = (struct ib_device_attr) {
+		.sys_image_guid = ib->node_guid,
+		.max_mr_size = SRDMA_MAX_MR_BYTES,
+		/* A region may start at any multiple of a page. */
+		.page_size_cap = ~(u64)(PAGE_SIZE - 1),
+		.vendor_id = 0xffffff,
+		.max_qp = SRDMA_MAX_QP,
+		.max_qp_wr = SRDMA_MAX_QP_WR,
+		.device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				    IB_DEVICE_CHANGE_PHY_PORT |
+				    IB_DEVICE_UD_AV_PORT_ENFORCE |
+				    IB_DEVICE_CURR_QP_STATE_MOD |
+				    IB_DEVICE_SYS_IMAGE_GUID |
+				    IB_DEVICE_RC_RNR_NAK_GEN |
+				    IB_DEVICE_SRQ_RESIZE |
+				    IB_DEVICE_PORT_ACTIVE_EVENT |
+				    IB_DEVICE_MEM_MGT_EXTENSIONS |
+				    IB_DEVICE_MEM_WINDOW |
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
+		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY |
+				    IBK_ALLOW_USER_UNREG,
+		.max_send_sge = SRDMA_MAX_SGE,
+		.max_recv_sge = SRDMA_MAX_SGE,
+		.max_sge_rd = SRDMA_MAX_SGE,
+		.max_cq = SRDMA_MAX_CQ,
+		.max_cqe = SRDMA_MAX_CQE,
+		.max_mr = SRDMA_MAX_MR,
+		.max_pd = SRDMA_MAX_PD,
+		.max_qp_rd_atom = SRDMA_MAX_RD_ATOMIC,
+		.max_res_rd_atom = SRDMA_MAX_RD_ATOMIC * SRDMA_MAX_QP,
+		.max_qp_init_rd_atom = SRDMA_MAX_RD_ATOMIC,
+		.atomic_cap = IB_ATOMIC_GLOB,
+		.max_mw = SRDMA_MAX_MW,
+		.max_mcast_grp = SRDMA_MAX_MCAST_GROUPS,
+		.max_mcast_qp_attach = SRDMA_MAX_MCAST_QP_ATTACH,
+		.max_total_mcast_qp_attach =
+			SRDMA_MAX_MCAST_GROUPS * SRDMA_MAX_MCAST_QP_ATTACH,
+		.max_ah = SRDMA_MAX_AH,
+		.max_srq = SRDMA_MAX_SRQ,
+		.max_srq_wr = SRDMA_MAX_SRQ_WR,
+		.max_srq_sge = SRDMA_MAX_SGE,
+		.max_fast_reg_page_list_len = SRDMA_MAX_FRMR_PAGES,
+		.max_pkeys = SRDMA_PKEY_TABLE_LEN,
+		.local_ca_ack_delay = 15,
+	};
+	return 0;
+}
+
+/**
+ * srdma_dev_path_mtu - the path MTU that an interface can carry
+ * @ndev: the interface
+ *
+ * Return: the largest that fits with all headers, 256 bytes at least.
+ */
+enum ib_mtu srdma_dev_path_mtu(const struct net_device *ndev)
+{
+	/* The core takes off all headers; rdma_cm picks its MTU the same way. */
+	return iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
+}
+
+bool srdma_dev_port_is_up(const struct srdma_dev *dev)
+{
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+}
+
+static int query_port(struct ib_device *ib, u32 port,
+		      struct ib_port_attr *attr)
+{
+	struct srdma_dev *dev = to_sdev(ib);
+	bool up = srdma_dev_port_is_up(dev);
+
+	/* The core has cleared it and set what it knows itself. */
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+		netif_running(dev->ndev) ? IB_PORT_PHYS_STATE_POLLING :
+					   IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = READ_ONCE(dev->active_mtu);
+	attr->phys_mtu = READ_ONCE(dev->ndev->mtu);
+	attr->gid_tbl_len = SRDMA_GID_TABLE_LEN;
+	attr->ip_gids = 1;
+	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_REINIT_SUP |
+			       IB_PORT_DEVICE_MGMT_SUP;
+	attr->max_msg_sz = SRDMA_MAX_MESSAGE;
+	attr->pkey_tbl_len = SRDMA_PKEY_TABLE_LEN;
+	attr->max_vl_num = 1;
+	return ib_get_eth_speed(ib, port, &attr->active_speed,
+				&attr->active_width);
+}
+
+static int get_port_immutable(struct ib_device *ib, u32 port,
+			      struct ib_port_immutable *immutable)
+{
+	immutable->pkey_tbl_len = SRDMA_PKEY_TABLE_LEN;
+	immutable->gid_tbl_len = SRDMA_GID_TABLE_LEN;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+static enum rdma_link_layer get_link_layer(struct ib_device *ib, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
+{
+	if (index >= SRDMA_PKEY_TABLE_LEN)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+/*
+ * The in-tree driver finds "its" devices by the interface given to
+ * ib_device_set_netdev() and would take this one for its own: hence this.
+ */
+static struct net_device *get_netdev(struct ib_device *ib, u32 port)
+{
+	struct srdma_dev *dev = to_sdev(ib);
+
+	dev_hold(dev->gid_ndev);
+	return dev->gid_ndev;
+}
+
+static int modify_device(struct ib_device *ib, int mask,
+			 struct ib_device_modify *attr)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	memcpy(ib->node_desc, attr->node_desc, sizeof(ib->node_desc));
+	return 0;
+}
+
+static void get_fw_str(struct ib_device *ib, char *str)
+{
+	strscpy(str, SRDMA_VERSION, IB_FW_VERSION_NAME_MAX);
+}
+
+static const struct ib_device_ops dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_RXE,
+	.uverbs_abi_ver = SRDMA_ABI_VERSION,
+
+	.query_device = query_device,
+	.modify_device = modify_device,
+	.get_dev_fw_str = get_fw_str,
+	.query_port = query_port,
+	.get_port_immutable = get_port_immutable,
+	.get_link_layer = get_link_layer,
+	.get_netdev = get_netdev,
+	.query_pkey = query_pkey,
+	.add_gid = srdma_net_add_gid,
+	.del_gid = srdma_net_del_gid,
+	.alloc_hw_port_stats = srdma_stats_alloc,
+	.get_hw_stats = srdma_stats_get,
+	.dealloc_driver = srdma_link_dealloc,
+
+	.alloc_ucontext = srdma_ucontext_alloc,
+	.dealloc_ucontext = srdma_ucontext_dealloc,
+	.disassociate_ucontext = srdma_ucontext_disassociate,
+	.mmap = srdma_ring_mmap,
+	.mmap_free = srdma_ring_mmap_free,
+	.alloc_pd = srdma_pd_alloc,
+	.dealloc_pd = srdma_pd_dealloc,
+
+	.create_ah = srdma_ah_create,
+	.create_user_ah = srdma_ah_create,
+	.modify_ah = srdma_ah_modify,
+	.query_ah = srdma_ah_query,
+	.destroy_ah = srdma_ah_destroy,
+
+	.create_cq = _Generic(SRDMA_OP(create_cq),
+		srdma_create_cq_udata_t: srdma_cq_create,
+		default: srdma_cq_create_attrs),
+#ifdef SRDMA_HAVE_CREATE_USER_CQ
+	.create_user_cq = srdma_cq_create_attrs,
+#endif
+#ifdef SRDMA_HAVE_RESIZE_USER_CQ
+	.resize_user_cq = srdma_cq_resize,
+#else
+	.resize_cq = srdma_cq_resize,
+#endif
+	.destroy_cq = srdma_cq_destroy,
+	.poll_cq = srdma_cq_poll,
+	.peek_cq = srdma_cq_peek,
+	.req_notify_cq = srdma_cq_arm,
+
+	.create_srq = srdma_srq_create,
+	.modify_srq = srdma_srq_modify,
+	.query_srq = srdma_srq_query,
+	.destroy_srq = srdma_srq_destroy,
+	.post_srq_recv = srdma_srq_post,
+
+	.get_dma_mr = srdma_mr_get_dma,
+	.reg_user_mr = _Generic(SRDMA_OP(reg_user_mr),
+		srdma_reg_user_mr_t: srdma_mr_reg_user,
+		default: srdma_mr_reg_user_dmah),
+	.rereg_user_mr = srdma_mr_rereg_user,
+	.alloc_mr = srdma_mr_alloc,
+	.map_mr_sg = srdma_mr_map_sg,
+	.dereg_mr = srdma_mr_dereg,
+	.alloc_mw = srdma_mw_alloc,
+	.dealloc_mw = srdma_mw_dealloc,
+
+	.create_qp = srdma_qp_create,
+	.modify_qp = srdma_qp_modify,
+	.query_qp = srdma_qp_query,
+	.destroy_qp = srdma_qp_destroy,
+	.post_send = srdma_qp_post_send,
+	.post_recv = srdma_qp_post_recv,
+	.attach_mcast = srdma_mcast_attach,
+	.detach_mcast = srdma_mcast_detach,
+
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, srdma_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, srdma_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ah, srdma_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, srdma_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, srdma_srq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, srdma_mw_handle, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, srdma_qp_handle, ib),
+};
+
+static const int object_limits[SRDMA_OBJ_COUNT] = {
+	[SRDMA_OBJ_UCONTEXT] = SRDMA_MAX_UCONTEXT,
+	[SRDMA_OBJ_PD] = SRDMA_MAX_PD,
+	[SRDMA_OBJ_AH] = SRDMA_MAX_AH,
+	[SRDMA_OBJ_CQ] = SRDMA_MAX_CQ,
+	[SRDMA_OBJ_SRQ] = SRDMA_MAX_SRQ,
+	[SRDMA_OBJ_QP] = SRDMA_MAX_QP,
+	[SRDMA_OBJ_MR] = SRDMA_MAX_MR,
+	[SRDMA_OBJ_MW] = SRDMA_MAX_MW,
+	[SRDMA_OBJ_MCAST] = SRDMA_MAX_MCAST_GROUPS,
+};
+
+/**
+ * srdma_dev_count - count one more object
+ * @dev: device
+ * @kind: of what
+ *
+ * Return: 0, or -ENOMEM at the limit, as verbs have it.
+ */
+int srdma_dev_count(struct srdma_dev *dev, enum srdma_object kind)
+{
+	return atomic_add_unless(&dev->count[kind], 1, object_limits[kind]) ?
+		0 : -ENOMEM;
+}
+
+void srdma_dev_uncount(struct srdma_dev *dev, enum srdma_object kind)
+{
+	atomic_dec(&dev->count[kind]);
+}
+
+/* May be called from any context. */
+void srdma_dev_event(struct srdma_dev *dev, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &dev->ib,
+		.element.port_num = SRDMA_PORT,
+		.event = type,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/* An interface without a MAC still gives its device an identity. */
+static void set_node_guid(struct srdma_dev *dev)
+{
+	u8 mac[ETH_ALEN];
+
+	if (dev->ndev->addr_len == ETH_ALEN &&
+	    !is_zero_ether_addr(dev->ndev->dev_addr))
+		ether_addr_copy(mac, dev->ndev->dev_addr);
+	else
+		eth_random_addr(mac);
+	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, mac);
+}
+
+/**
+ * srdma_dev_create - allocate a device, not yet visible to anybody
+ * @ndev: interface it will be on
+ *
+ * Return: the device, or an error: -EADDRINUSE when the RoCE port is taken.
+ */
+struct srdma_dev *srdma_dev_create(struct net_device *ndev)
+{
+	struct srdma_dev *dev;
+	int err = -ENOMEM;
+
+	dev = srdma_compat_alloc_device(srdma_dev, ib, dev_net(ndev));
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	dev->stats = alloc_percpu(struct srdma_stats);
+	if (!dev->stats)
+		goto err_dealloc;
+	dev->net = srdma_net_get(dev_net(ndev));
+	if (IS_ERR(dev->net)) {
+		err = PTR_ERR(dev->net);
+		goto err_stats;
+	}
+
+	dev_hold(ndev);
+	dev->ndev = ndev;
+	dev->gid_ndev = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
+	dev->active_mtu = srdma_dev_path_mtu(ndev);
+	dev->port_active = srdma_dev_port_is_up(dev);
+	INIT_LIST_HEAD(&dev->link_entry);
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->keys, XA_FLAGS_ALLOC1);
+	mutex_init(&dev->mcast_lock);
+	INIT_LIST_HEAD(&dev->mcast);
+
+	strscpy(dev->ib.node_desc, "softrdma", sizeof(dev->ib.node_desc));
+	dev->ib.node_type = RDMA_NODE_IB_CA;
+	dev->ib.phys_port_cnt = 1;
+	dev->ib.num_comp_vectors = num_possible_cpus();
+	dev->ib.local_dma_lkey = 0;
+	dev->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				   BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	set_node_guid(dev);
+	srdma_compat_name_by_user(&dev->ib);
+	ib_set_device_ops(&dev->ib, &dev_ops);
+	return dev;
+
+err_stats:
+	free_percpu(dev->stats);
+err_dealloc:
+	ib_dealloc_device(&dev->ib);
+	return ERR_PTR(err);
+}
+
+/**
+ * srdma_dev_destroy - undo srdma_dev_create()
+ * @dev: device that the core has let go of, or that was never registered. Its
+ *	memory is the core's to free.
+ */
+void srdma_dev_destroy(struct srdma_dev *dev)
+{
+	WARN_ON_ONCE(!xa_empty(&dev->qps));
+	WARN_ON_ONCE(!xa_empty(&dev->ahs));
+	WARN_ON_ONCE(!xa_empty(&dev->keys));
+	WARN_ON_ONCE(!list_empty(&dev->mcast));
+	srdma_net_put(dev->net);
+	/* The namespace may go once the interface has. */
+	dev_put(dev->ndev);
+	free_percpu(dev->stats);
+}
+
+int srdma_dev_register(struct srdma_dev *dev, const char *name)
+{
+	return ib_register_device(&dev->ib, name, NULL);
+}

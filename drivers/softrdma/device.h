@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One RDMA device: what the verbs objects and the data path find it by.
+ */
+#ifndef SRDMA_DEVICE_H
+#define SRDMA_DEVICE_H
+
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "stats.h"
+
+struct srdma_net;
+
+/* The only port of a device. */
+#define SRDMA_PORT		1
+
+/*
+ * What the device promises; Documentation/softrdma/limits.rst says why each
+ * is what it is.
+ */
+enum srdma_limits {
+	SRDMA_MAX_QP = 32768,
+	SRDMA_MAX_QP_WR = 65536,
+	SRDMA_MAX_SGE = 32,
+	SRDMA_MAX_INLINE = 512,
+	SRDMA_MAX_CQ = 32768,
+	SRDMA_MAX_CQE = (1 << 20) - 1,
+	SRDMA_MAX_SRQ = 16384,
+	SRDMA_MAX_SRQ_WR = 65536,
+	SRDMA_MAX_MR = 524288,
+	SRDMA_MAX_MW = 524288,
+	SRDMA_MAX_PD = 65536,
+	SRDMA_MAX_AH = 65536,
+	SRDMA_MAX_UCONTEXT = 65536,
+	SRDMA_MAX_RD_ATOMIC = 128,
+	SRDMA_MAX_MCAST_GROUPS = 8192,
+	SRDMA_MAX_MCAST_QP_ATTACH = 56,
+	SRDMA_MAX_FRMR_PAGES = 4096,
+	SRDMA_GID_TABLE_LEN = 1024,
+	SRDMA_PKEY_TABLE_LEN = 1,
+};
+
+#define SRDMA_MAX_MESSAGE	(1U << 31)
+#define SRDMA_MAX_MR_BYTES	(1ULL << 46)
+
+/**
+ * enum srdma_object - kinds of objects that are counted against a limit
+ * @SRDMA_OBJ_UCONTEXT: user contexts
+ * @SRDMA_OBJ_PD: protection domains
+ * @SRDMA_OBJ_AH: address handles
+ * @SRDMA_OBJ_CQ: completion queues
+ * @SRDMA_OBJ_SRQ: shared receive queues
+ * @SRDMA_OBJ_QP: queue pairs
+ * @SRDMA_OBJ_MR: memory regions
+ * @SRDMA_OBJ_MW: memory windows
+ * @SRDMA_OBJ_MCAST: multicast groups with a member
+ * @SRDMA_OBJ_COUNT: number of kinds
+ */
+enum srdma_object {
+	SRDMA_OBJ_UCONTEXT,
+	SRDMA_OBJ_PD,
+	SRDMA_OBJ_AH,
+	SRDMA_OBJ_CQ,
+	SRDMA_OBJ_SRQ,
+	SRDMA_OBJ_QP,
+	SRDMA_OBJ_MR,
+	SRDMA_OBJ_MW,
+	SRDMA_OBJ_MCAST,
+	SRDMA_OBJ_COUNT,
+};
+
+/**
+ * struct srdma_dev - an RDMA device on a network interface
+ * @ib: the core's part; first, since the core allocates the whole
+ * @ndev: the interface; a reference is held until the core deallocates us
+ * @gid_ndev: the interface whose addresses the core gives us as GIDs: @ndev, or
+ *	the interface under it when @ndev is a VLAN
+ * @net: namespace of @ndev and its sockets; counted in srdma_net.links
+ * @link_entry: in the list of all links (link.c, its mutex)
+ * @gone: @ndev is being unregistered; set by link.c under its mutex
+ * @registered: ib_register_device() has succeeded; likewise
+ * @port_active: state last announced; link.c under the RTNL
+ * @active_mtu: path MTU, enum ib_mtu; link.c writes it under the RTNL
+ * @qps: queue pairs by number; looked up under RCU
+ * @next_qpn: where the search for a free QP number starts
+ * @ahs: address handles by number; looked up under RCU
+ * @next_ah: where the search for a free AH number starts
+ * @keys: regions and windows by the upper 24 bits of their key; under RCU
+ * @next_key: where the search for a free key index starts
+ * @mcast_lock: guards @mcast; multicast look-ups are under RCU
+ * @mcast: multicast groups that have a member
+ * @count: how many objects of each kind exist
+ * @srq_num: last number given to an SRQ
+ * @stats: per-CPU event counters
+ */
+struct srdma_dev {
+	struct ib_device ib;
+
+	struct net_device *ndev;
+	struct net_device *gid_ndev;
+	struct srdma_net *net;
+
+	struct list_head link_entry;
+	bool gone;
+	bool registered;
+	bool port_active;
+	enum ib_mtu active_mtu;
+
+	struct xarray qps;
+	u32 next_qpn;
+	struct xarray ahs;
+	u32 next_ah;
+	struct xarray keys;
+	u32 next_key;
+
+	struct mutex mcast_lock;
+	struct list_head mcast;
+
+	atomic_t count[SRDMA_OBJ_COUNT];
+	atomic_t srq_num;
+	struct srdma_stats __percpu *stats;
+};
+
+static inline struct srdma_dev *to_sdev(const struct ib_device *ib)
+{
+	return container_of(ib, struct srdma_dev, ib);
+}
+
+struct srdma_dev *srdma_dev_create(struct net_device *ndev);
+void srdma_dev_destroy(struct srdma_dev *dev);
+int srdma_dev_register(struct srdma_dev *dev, const char *name);
+
+bool srdma_dev_port_is_up(const struct srdma_dev *dev);
+enum ib_mtu srdma_dev_path_mtu(const struct net_device *ndev);
+void srdma_dev_event(struct srdma_dev *dev, enum ib_event_type event);
+
+int srdma_dev_count(struct srdma_dev *dev, enum srdma_object kind);
+void srdma_dev_uncount(struct srdma_dev *dev, enum srdma_object kind);
+
+#endif

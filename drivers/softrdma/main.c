@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Loading and unloading.
+ */
+#include <linux/module.h>
+
+#include "link.h"
+#include "net.h"
+#include "version.h"
+
+static int __init softrdma_init(void)
+{
+	int err;
+
+	err = srdma_net_init();
+	if (err)
+		return err;
+	err = srdma_link_init();
+	if (err)
+		goto err_net;
+	return 0;
+
+err_net:
+	srdma_net_exit();
+	return err;
+}
+
+static void __exit softrdma_exit(void)
+{
+	srdma_link_exit();
+	srdma_net_exit();
+	/* Objects that readers could still see are freed by RCU callbacks. */
+	rcu_barrier();
+}
+
+module_init(softrdma_init);
+module_exit(softrdma_exit);
+
+MODULE_DESCRIPTION("RDMA device in software (RoCEv2 over UDP)");
+MODULE_VERSION(SRDMA_VERSION);
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast: the groups of a device and their members. To receive what comes
+ * from other hosts the interface joins each group by IGMP or MLD, as long as
+ * the group has a member.
+ */
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+
+#include "device.h"
+#include "mcast.h"
+#include "qp.h"
+
+static __be32 ipv4_of(const union ib_gid *gid)
+{
+	return *(const __be32 *)&gid->raw[12];
+}
+
+static bool is_v4(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
+}
+
+static bool is_group(const union ib_gid *gid)
+{
+	return rdma_is_multicast_addr((struct in6_addr *)gid->raw);
+}
+
+/**
+ * srdma_mcast_find - the group with an address
+ * @dev: device
+ * @gid: address
+ *
+ * Return: the group, valid in the caller's RCU section or under
+ * srdma_dev.mcast_lock, or NULL.
+ */
+struct srdma_mcast_group *srdma_mcast_find(struct srdma_dev *dev,
+					   const union ib_gid *gid)
+{
+	struct srdma_mcast_group *group;
+
+	list_for_each_entry_rcu(group, &dev->mcast, entry,
+				lockdep_is_held(&dev->mcast_lock))
+		if (!memcmp(&group->gid, gid, sizeof(*gid)))
+			return group;
+	return NULL;
+}
+
+/* Memberships of an interface go with its IP configuration, if that goes. */
+static int join(struct net_device *ndev, const union ib_gid *gid)
+{
+	struct in_device *in_dev;
+	int err = 0;
+
+	rtnl_lock();
+	if (is_v4(gid)) {
+		in_dev = __in_dev_get_rtnl(ndev);
+		if (in_dev)
+			ip_mc_inc_group(in_dev, ipv4_of(gid));
+		else
+			err = -ENODEV;
+	} else {
+		err = ipv6_dev_mc_inc(ndev, (const struct in6_addr *)gid->raw);
+	}
+	rtnl_unlock();
+	return err;
+}
+
+static void leave(struct net_device *ndev, const union ib_gid *gid)
+{
+	struct in_device *in_dev;
+
+	rtnl_lock();
+	if (is_v4(gid)) {
+		in_dev = __in_dev_get_rtnl(ndev);
+		if (in_dev)
+			ip_mc_dec_group(in_dev, ipv4_of(gid));
+	} else {
+		ipv6_dev_mc_dec(ndev, (const struct in6_addr *)gid->raw);
+	}
+	rtnl_unlock();
+}
+
+static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
+					      const union ib_gid *gid)
+{
+	struct srdma_mcast_group *group;
+	int err;
+
+	lockdep_assert_held(&dev->mcast_lock);
+	err = srdma_dev_count(dev, SRDMA_OBJ_MCAST);
+	if (err)
+		return ERR_PTR(err);
+	group = kzalloc(sizeof(*group), GFP_KERNEL);
+	if (!group) {
+		err = -ENOMEM;
+		goto err_count;
+	}
+	group->gid = *gid;
+	INIT_LIST_HEAD(&group->members);
+	err = join(dev->ndev, gid);
+	if (err)
+		goto err_free;
+	list_add_tail_rcu(&group->entry, &dev->mcast);
+	return group;
+
+err_free:
+	kfree(group);
+err_count:
+	srdma_dev_uncount(dev, SRDMA_OBJ_MCAST);
+	return ERR_PTR(err);
+}
+
+static void group_destroy(struct srdma_dev *dev,
+			  struct srdma_mcast_group *group)
+{
+	lockdep_assert_held(&dev->mcast_lock);
+	list_del_rcu(&group->entry);
+	leave(dev->ndev, &group->gid);
+	kfree_rcu(group, rcu);
+	srdma_dev_uncount(dev, SRDMA_OBJ_MCAST);
+}
+
+static struct srdma_mcast_member *find_member(struct srdma_mcast_group *group,
+					      const struct srdma_qp *qp)
+{
+	struct srdma_mcast_member *member;
+
+	lockdep_assert_held(&qp->dev->mcast_lock);
+	list_for_each_entry(member, &group->members, entry)
+		if (member->qp == qp)
+			return member;
+	return NULL;
+}
+
+static int add_member(struct srdma_mcast_group *group, struct srdma_qp *qp)
+{
+	struct srdma_mcast_member *member;
+
+	/* Attaching twice is attaching once (11.3.1). */
+	if (find_member(group, qp))
+		return 0;
+	if (group->count >= SRDMA_MAX_MCAST_QP_ATTACH)
+		return -ENOMEM;
+	member = kzalloc(sizeof(*member), GFP_KERNEL);
+	if (!member)
+		return -ENOMEM;
+	refcount_inc(&qp->refs);
+	member->qp = qp;
+	list_add_tail_rcu(&member->entry, &group->members);
+	group->count++;
+	return 0;
+}
+
+/* The core has checked that the QP is a datagram one. */
+int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
+{
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_mcast_group *group;
+	int err;
+
+	if (!is_group(gid))
+		return -EINVAL;
+	mutex_lock(&dev->mcast_lock);
+	group = srdma_mcast_find(dev, gid);
+	if (!group)
+		group = group_create(dev, gid);
+	if (IS_ERR(group)) {
+		err = PTR_ERR(group);
+	} else {
+		err = add_member(group, to_sqp(ib));
+		if (!group->count)
+			group_destroy(dev, group);
+	}
+	mutex_unlock(&dev->mcast_lock);
+	return err;
+}
+
+int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
+{
+	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_mcast_member *member = NULL;
+	struct srdma_mcast_group *group;
+
+	mutex_lock(&dev->mcast_lock);
+	group = srdma_mcast_find(dev, gid);
+	if (group)
+		member = find_member(group, to_sqp(ib));
+	if (member) {
+		list_del_rcu(&member->entry);
+		srdma_qp_put(member->qp);
+		kfree_rcu(member, rcu);
+		if (!--group->count)
+			group_destroy(dev, group);
+	}
+	mutex_unlock(&dev->mcast_lock);
+	return member ? 0 : -EINVAL;
+}

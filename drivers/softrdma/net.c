@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Network namespaces: the sockets that reserve the RoCE port while a namespace
+ * has links, and the table from an address to the device that has it.
+ */
+#include <linux/jhash.h>
+#include <net/ipv6.h>
+#include <net/netns/generic.h>
+#include <net/udp_tunnel.h>
+#include <rdma/ib_cache.h>
+
+#include "compat/compat.h"
+#include "device.h"
+#include "net.h"
+
+static unsigned int srdma_net_id __read_mostly;
+
+/**
+ * struct gid_entry - an address of a device
+ * @node: in srdma_net.gids
+ * @rcu: readers may still look at it after its removal
+ * @gid: the address; IPv4 ones are mapped into IPv6
+ * @dev: the device that has it
+ * @ifindex: the interface that has it
+ * @net: where it is listed
+ */
+struct gid_entry {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	union ib_gid gid;
+	struct srdma_dev *dev;
+	int ifindex;
+	struct srdma_net *net;
+};
+
+static u32 gid_hash(const union ib_gid *gid)
+{
+	return jhash2((const u32 *)gid->raw, sizeof(gid->raw) / sizeof(u32), 0);
+}
+
+/*
+ * Nothing is meant to reach the sockets: the receive hook takes what is for
+ * us, whole, before a socket would see it in pieces.
+ */
+static int drop_stray(struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+static struct socket *open_port(struct net *net, sa_family_t family)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = drop_stray,
+	};
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(ROCE_V2_UDP_DPORT),
+		.ipv6_v6only = family == AF_INET6,
+	};
+	struct socket *sock;
+	int err;
+
+	err = udp_sock_create(net, &port, &sock);
+	if (err)
+		return ERR_PTR(err);
+	srdma_compat_setup_tunnel(net, sock, &tunnel);
+	return sock;
+}
+
+static void close_port(struct socket *sock)
+{
+	if (sock)
+		srdma_compat_release_tunnel(sock);
+}
+
+static int open_ports(struct srdma_net *net)
+{
+	struct socket *sk4, *sk6;
+
+	sk4 = open_port(net->net, AF_INET);
+	if (IS_ERR(sk4))
+		return PTR_ERR(sk4);
+	sk6 = open_port(net->net, AF_INET6);
+	if (IS_ERR(sk6)) {
+		/* IPv6 built out or disabled is fine; a taken port is not. */
+		if (PTR_ERR(sk6) == -EADDRINUSE) {
+			close_port(sk4);
+			return -EADDRINUSE;
+		}
+		sk6 = NULL;
+	}
+	net->sk4 = sk4;
+	net->sk6 = sk6;
+	return 0;
+}
+
+/**
+ * srdma_net_get - count a link in a namespace and see that the port is ours
+ * @net: namespace
+ *
+ * Return: the namespace's part, or an error: -EADDRINUSE when another driver
+ * or program has the RoCE port.
+ */
+struct srdma_net *srdma_net_get(struct net *net)
+{
+	struct srdma_net *snet = net_generic(net, srdma_net_id);
+	int err = 0;
+
+	mutex_lock(&snet->lock);
+	if (!snet->links)
+		err = open_ports(snet);
+	if (!err)
+		snet->links++;
+	mutex_unlock(&snet->lock);
+	return err ? ERR_PTR(err) : snet;
+}
+
+void srdma_net_put(struct srdma_net *net)
+{
+	mutex_lock(&net->lock);
+	if (!--net->links) {
+		close_port(net->sk6);
+		close_port(net->sk4);
+		net->sk6 = NULL;
+		net->sk4 = NULL;
+		wake_up_var(&net->links);
+	}
+	mutex_unlock(&net->lock);
+}
+
+/*
+ * A VLAN interface gets its addresses by way of the interface under it, and
+ * with them those of its neighbours: only its own are wanted. Nor can a device
+ * serve the address of an upper interface that was moved to another namespace.
+ */
+static bool gid_is_ours(const struct srdma_dev *dev,
+			const struct net_device *ndev)
+{
+	if (!net_eq(dev_net(ndev), dev->net->net))
+		return false;
+	return dev->ndev == dev->gid_ndev || dev->ndev == ndev;
+}
+
+/**
+ * srdma_net_add_gid - the core has given a device a GID
+ * @attr: the GID
+ * @context: filled with our entry
+ */
+int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct srdma_dev *dev = to_sdev(attr->device);
+	struct net_device *ndev;
+	struct gid_entry *entry;
+	int err = 0;
+
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	if (!entry)
+		return -ENOMEM;
+	entry->gid = attr->gid;
+	entry->dev = dev;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	if (ndev && gid_is_ours(dev, ndev)) {
+		entry->ifindex = ndev->ifindex;
+		entry->net = dev->net;
+	} else {
+		err = -EADDRNOTAVAIL;
+	}
+	rcu_read_unlock();
+	if (err) {
+		kfree(entry);
+		return err;
+	}
+
+	spin_lock_bh(&entry->net->gid_lock);
+	hash_add_rcu(entry->net->gids, &entry->node, gid_hash(&entry->gid));
+	spin_unlock_bh(&entry->net->gid_lock);
+	*context = entry;
+	return 0;
+}
+
+int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct gid_entry *entry = *context;
+
+	if (!entry)
+		return 0;
+	spin_lock_bh(&entry->net->gid_lock);
+	hash_del_rcu(&entry->node);
+	spin_unlock_bh(&entry->net->gid_lock);
+	kfree_rcu(entry, rcu);
+	return 0;
+}
+
+/**
+ * srdma_net_find_dev - the device that has an address
+ * @net: namespace
+ * @gid: the address
+ * @ifindex: interface the packet came in on; where several devices have the
+ *	address (link-local ones) the one on this interface is meant
+ *
+ * Return: the device, valid until the caller leaves its RCU section, or NULL.
+ */
+struct srdma_dev *srdma_net_find_dev(struct srdma_net *net,
+				     const union ib_gid *gid, int ifindex)
+{
+	struct srdma_dev *found = NULL;
+	struct gid_entry *entry;
+
+	hash_for_each_possible_rcu(net->gids, entry, node, gid_hash(gid)) {
+		if (memcmp(&entry->gid, gid, sizeof(*gid)))
+			continue;
+		if (entry->ifindex == ifindex)
+			return entry->dev;
+		found = entry->dev;
+	}
+	return found;
+}
+
+static int __net_init init_namespace(struct net *net)
+{
+	struct srdma_net *snet = net_generic(net, srdma_net_id);
+
+	snet->net = net;
+	mutex_init(&snet->lock);
+	spin_lock_init(&snet->gid_lock);
+	hash_init(snet->gids);
+	return 0;
+}
+
+static bool is_unused(struct srdma_net *snet)
+{
+	bool unused;
+
+	mutex_lock(&snet->lock);
+	unused = !snet->links;
+	mutex_unlock(&snet->lock);
+	return unused;
+}
+
+/*
+ * The links were asked to go when their interfaces went. An interface that
+ * was moved elsewhere does not wait for its link, so the namespace does.
+ */
+static void __net_exit exit_namespace(struct net *net)
+{
+	struct srdma_net *snet = net_generic(net, srdma_net_id);
+
+	wait_var_event(&snet->links, is_unused(snet));
+}
+
+static struct pernet_operations net_ops = {
+	.init = init_namespace,
+	.exit = exit_namespace,
+	.id = &srdma_net_id,
+	.size = sizeof(struct srdma_net),
+};
+
+int srdma_net_init(void)
+{
+	return register_pernet_subsys(&net_ops);
+}
+
+void srdma_net_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

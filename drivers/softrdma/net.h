@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the driver keeps in each network namespace: the sockets that own the
+ * RoCE port, and which device an address belongs to.
+ */
+#ifndef SRDMA_NET_H
+#define SRDMA_NET_H
+
+#include <linux/hashtable.h>
+#include <linux/mutex.h>
+#include <linux/netfilter.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+
+struct srdma_dev;
+
+/**
+ * struct srdma_net - the driver's part of a network namespace
+ * @net: the namespace
+ * @lock: guards @links and the sockets' coming and going
+ * @links: devices in this namespace; the sockets are open while there are any
+ * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
+ * @sk6: likewise IPv6; NULL where the namespace has no IPv6
+ * @gid_lock: guards changes of @gids
+ * @gids: the GIDs of all devices here, by address; looked up under RCU
+ */
+struct srdma_net {
+	struct net *net;
+	struct mutex lock;
+	unsigned int links;
+	struct socket *sk4;
+	struct socket *sk6;
+	spinlock_t gid_lock;
+	DECLARE_HASHTABLE(gids, 8);
+};
+
+int srdma_net_init(void);
+void srdma_net_exit(void);
+
+struct srdma_net *srdma_net_get(struct net *net);
+void srdma_net_put(struct srdma_net *net);
+
+int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context);
+int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context);
+struct srdma_dev *srdma_net_find_dev(struct srdma_net *net,
+				     const union ib_gid *gid, int ifindex);
+
+#endif

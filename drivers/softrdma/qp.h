@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: creation, queries, look-up, destruction.
+ */
+#ifndef SRDMA_QP_H
+#define SRDMA_QP_H
+
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+
+#include "ah.h"
+#include "proto/opcode.h"
+#include "ring.h"
+#include "rq.h"
+#include "wqe.h"
+
+struct srdma_cq;
+struct srdma_dev;
+struct srdma_srq;
+
+/**
+ * struct srdma_sq - the send queue of a QP
+ * @lock: one kernel consumer posts at a time; user space posts without it
+ * @ring: struct srdma_abi_send_wqe of user space, or struct srdma_wqe of a
+ *	kernel consumer
+ * @limits: what a request may hold; constant
+ */
+struct srdma_sq {
+	spinlock_t lock;
+	struct srdma_ring ring;
+	struct srdma_wqe_limits limits;
+};
+
+/**
+ * struct srdma_qp - a queue pair
+ * @refs: the verbs object's reference and those of look-ups
+ * @rcu: look-ups may still see it when the last reference goes
+ * @ib: the verbs object; valid until srdma_qp_destroy() has silenced everything
+ *	that could use it
+ * @dev: device
+ * @pd: protection domain; compared, not followed, by the data path
+ * @qpn: number, 24 bits
+ * @qpt: transport
+ * @is_user: the rings are user space's
+ * @sig_all: every send request is signalled
+ * @cap: what the queues hold, as reported
+ * @send_cq: where sends complete
+ * @recv_cq: where receives complete
+ * @srq: shared receive queue, or NULL
+ * @mutex: serialises modification, queries and destruction
+ * @state: enum ib_qp_state; srdma_qp_set_state() writes it under @mutex
+ * @attr: every attribute as set, written under @mutex
+ * @av: where packets of a connected QP go; written before RTR is entered
+ * @sq: send queue
+ * @rq: receive queue; not in use with @srq
+ */
+struct srdma_qp {
+	refcount_t refs;
+	struct rcu_head rcu;
+
+	struct ib_qp *ib;
+	struct srdma_dev *dev;
+	struct ib_pd *pd;
+	u32 qpn;
+	enum srdma_qpt qpt;
+	bool is_user;
+	bool sig_all;
+	struct ib_qp_cap cap;
+	struct srdma_cq *send_cq;
+	struct srdma_cq *recv_cq;
+	struct srdma_srq *srq;
+
+	struct mutex mutex;
+	enum ib_qp_state state;
+	struct ib_qp_attr attr;
+	struct srdma_av av;
+
+	struct srdma_sq sq;
+	struct srdma_rq rq;
+};
+
+/**
+ * struct srdma_qp_handle - what the core allocates and frees
+ * @ib: the core's part
+ * @qp: the queue pair, which look-ups under RCU may see for longer
+ */
+struct srdma_qp_handle {
+	struct ib_qp ib;
+	struct srdma_qp *qp;
+};
+
+static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
+{
+	return container_of(ib, struct srdma_qp_handle, ib)->qp;
+}
+
+struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);
+void srdma_qp_put(struct srdma_qp *qp);
+void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type);
+
+int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata);
+int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
+		       const struct ib_send_wr **bad_wr);
+int srdma_qp_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr);
+
+#endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The state machine of a queue pair: which transitions and attributes are
+ * legal, and the only writer of the state.
+ *
+ * The table of transitions with their required and optional attributes is the
+ * core's (ib_modify_qp_is_ok(), from table 91 of the specification); the
+ * tables here say which values make sense.
+ */
+#include "compat/compat.h"
+#include "device.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "ucontext.h"
+
+#define QP_ACCESS_FLAGS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+			 IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL | \
+			 SRDMA_COMPAT_ACCESS_FLUSH)
+
+#define MASK_24		0xffffff
+
+static const u8 state_allows[] = {
+	[IB_QPS_RESET] = 0,
+	[IB_QPS_INIT] = SRDMA_MAY_POST_RECV,
+	[IB_QPS_RTR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE,
+	[IB_QPS_RTS] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_SEND,
+	[IB_QPS_SQD] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_SEND,
+	[IB_QPS_SQE] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_FLUSH_SQ,
+	[IB_QPS_ERR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_POST_SEND |
+		       SRDMA_MAY_FLUSH_SQ | SRDMA_MAY_FLUSH_RQ,
+};
+
+/* Any thread may ask; the state may change right after. */
+bool srdma_qp_may(const struct srdma_qp *qp, enum srdma_qp_may what)
+{
+	return state_allows[READ_ONCE(qp->state)] & what;
+}
+
+/**
+ * struct attr_range - the values that an attribute may have
+ * @mask: its bit in the attribute mask
+ * @offset: where it is in struct ib_qp_attr
+ * @size: its size there
+ * @min: smallest legal value
+ * @max: largest legal value
+ */
+struct attr_range {
+	u32 mask;
+	u16 offset;
+	u16 size;
+	u32 min;
+	u32 max;
+};
+
+#define RANGE(bit, member, low, high) {					\
+	.mask = (bit),							\
+	.offset = offsetof(struct ib_qp_attr, member),			\
+	.size = sizeof_field(struct ib_qp_attr, member),		\
+	.min = (low), .max = (high) }
+
+static const struct attr_range attr_ranges[] = {
+	RANGE(IB_QP_STATE, qp_state, IB_QPS_RESET, IB_QPS_ERR),
+	RANGE(IB_QP_PKEY_INDEX, pkey_index, 0, SRDMA_PKEY_TABLE_LEN - 1),
+	RANGE(IB_QP_PORT, port_num, SRDMA_PORT, SRDMA_PORT),
+	RANGE(IB_QP_PATH_MTU, path_mtu, IB_MTU_256, IB_MTU_4096),
+	RANGE(IB_QP_TIMEOUT, timeout, 0, 31),
+	RANGE(IB_QP_RETRY_CNT, retry_cnt, 0, 7),
+	RANGE(IB_QP_RNR_RETRY, rnr_retry, 0, 7),
+	RANGE(IB_QP_MIN_RNR_TIMER, min_rnr_timer, 0, 31),
+	RANGE(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic, 0, SRDMA_MAX_RD_ATOMIC),
+	RANGE(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic, 0,
+	      SRDMA_MAX_RD_ATOMIC),
+	RANGE(IB_QP_DEST_QPN, dest_qp_num, 0, MASK_24),
+	RANGE(IB_QP_PATH_MIG_STATE, path_mig_state, IB_MIG_MIGRATED,
+	      IB_MIG_MIGRATED),
+};
+
+static u32 attr_value(const struct ib_qp_attr *attr,
+		      const struct attr_range *range)
+{
+	const void *at = (const u8 *)attr + range->offset;
+
+	switch (range->size) {
+	case 1:
+		return *(const u8 *)at;
+	case 2:
+		return *(const u16 *)at;
+	default:
+		return *(const u32 *)at;
+	}
+}
+
+static bool values_are_legal(const struct ib_qp_attr *attr, int mask)
+{
+	const struct attr_range *range;
+	u32 value;
+
+	for (range = attr_ranges;
+	     range < attr_ranges + ARRAY_SIZE(attr_ranges); range++) {
+		if (!(mask & range->mask))
+			continue;
+		value = attr_value(attr, range);
+		if (value < range->min || value > range->max)
+			return false;
+	}
+	return true;
+}
+
+static int check_modify(const struct srdma_qp *qp,
+			const struct ib_qp_attr *attr, int mask)
+{
+	enum ib_qp_state cur = qp->state;
+	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	/* Path migration is not offered, so there is no alternate path. */
+	if (mask & IB_QP_ALT_PATH)
+		return -EOPNOTSUPP;
+	if (!values_are_legal(attr, mask))
+		return -EINVAL;
+	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(cur, next, qp->ib->qp_type, mask))
+		return -EINVAL;
+	if ((mask & IB_QP_ACCESS_FLAGS) &&
+	    (attr->qp_access_flags & ~QP_ACCESS_FLAGS))
+		return -EINVAL;
+	if ((mask & IB_QP_PATH_MTU) &&
+	    attr->path_mtu > READ_ONCE(qp->dev->active_mtu))
+		return -EINVAL;
+	return 0;
+}
+
+/* The attributes that are one member of struct ib_qp_attr. */
+#define KEEP(bit, member)						\
+	do {								\
+		if (mask & (bit))					\
+			keep->member = attr->member;			\
+	} while (0)
+
+static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	struct ib_qp_attr *keep = &qp->attr;
+
+	KEEP(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	KEEP(IB_QP_ACCESS_FLAGS, qp_access_flags);
+	KEEP(IB_QP_PKEY_INDEX, pkey_index);
+	KEEP(IB_QP_PORT, port_num);
+	KEEP(IB_QP_QKEY, qkey);
+	KEEP(IB_QP_PATH_MTU, path_mtu);
+	KEEP(IB_QP_TIMEOUT, timeout);
+	KEEP(IB_QP_RETRY_CNT, retry_cnt);
+	KEEP(IB_QP_RNR_RETRY, rnr_retry);
+	KEEP(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
+	KEEP(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	KEEP(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	KEEP(IB_QP_DEST_QPN, dest_qp_num);
+	/* Only 24 bits go onto the wire; callers give random 32. */
+	if (mask & IB_QP_RQ_PSN)
+		keep->rq_psn = attr->rq_psn & MASK_24;
+	if (mask & IB_QP_SQ_PSN)
+		keep->sq_psn = attr->sq_psn & MASK_24;
+	if (mask & IB_QP_AV) {
+		keep->ah_attr = attr->ah_attr;
+		/* The reference on the GID entry is in the core's copy. */
+		keep->ah_attr.grh.sgid_attr = NULL;
+	}
+}
+
+static void set_state(struct srdma_qp *qp, enum ib_qp_state state)
+{
+	lockdep_assert_held(&qp->mutex);
+	WRITE_ONCE(qp->state, state);
+}
+
+/* Everything that was set or posted is forgotten (10.3.1). */
+static void enter_reset(struct srdma_qp *qp)
+{
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	srdma_ring_reset(&qp->sq.ring);
+	if (!qp->srq)
+		srdma_rq_reset(&qp->rq);
+}
+
+int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct srdma_qp *qp = to_sqp(ib);
+	struct srdma_av av;
+	int err;
+
+	err = srdma_udata_no_input(udata);
+	if (err)
+		return err;
+
+	mutex_lock(&qp->mutex);
+	err = check_modify(qp, attr, mask);
+	if (!err && (mask & IB_QP_AV))
+		err = srdma_av_init(&av, qp->dev, &attr->ah_attr, qp->qpn,
+				    mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
+						     qp->attr.dest_qp_num);
+	if (err)
+		goto out;
+
+	if (mask & IB_QP_AV)
+		qp->av = av;
+	keep_attrs(qp, attr, mask);
+	if (mask & IB_QP_STATE) {
+		if (attr->qp_state == IB_QPS_RESET)
+			enter_reset(qp);
+		set_state(qp, attr->qp_state);
+	}
+out:
+	mutex_unlock(&qp->mutex);
+	return err;
+}
+
+/* The QP is being destroyed: nothing is sent, executed or completed any more */
+void srdma_qp_silence(struct srdma_qp *qp)
+{
+	mutex_lock(&qp->mutex);
+	set_state(qp, IB_QPS_RESET);
+	mutex_unlock(&qp->mutex);
+}
+
+/* The doorbell of user space rings with no request. */
+int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
+		       const struct ib_send_wr **bad_wr)
+{
+	struct srdma_qp *qp = to_sqp(ib);
+
+	if (bad_wr)
+		*bad_wr = wr;
+	return srdma_qp_may(qp, SRDMA_MAY_POST_SEND) ? -EOPNOTSUPP : -EINVAL;
+}
+
+int srdma_qp_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
+{
+	struct srdma_qp *qp = to_sqp(ib);
+
+	if (qp->srq || !srdma_qp_may(qp, SRDMA_MAY_POST_RECV)) {
+		if (bad_wr)
+			*bad_wr = wr;
+		return -EINVAL;
+	}
+	return srdma_rq_post(&qp->rq, wr, bad_wr);
+}

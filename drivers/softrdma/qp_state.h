@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The state of a queue pair, and what a state allows.
+ */
+#ifndef SRDMA_QP_STATE_H
+#define SRDMA_QP_STATE_H
+
+#include <linux/bits.h>
+#include <rdma/ib_verbs.h>
+
+struct srdma_qp;
+
+/* What may be done in a state (10.3.1). */
+enum srdma_qp_may {
+	SRDMA_MAY_POST_RECV = BIT(0),	/* the consumer may post receives */
+	SRDMA_MAY_POST_SEND = BIT(1),	/* the consumer may post sends */
+	SRDMA_MAY_RECEIVE = BIT(2),	/* requests are executed */
+	SRDMA_MAY_SEND = BIT(3),	/* requests are sent */
+	SRDMA_MAY_FLUSH_SQ = BIT(4),	/* sends complete as flushed */
+	SRDMA_MAY_FLUSH_RQ = BIT(5),	/* receives complete as flushed */
+};
+
+bool srdma_qp_may(const struct srdma_qp *qp, enum srdma_qp_may what);
+void srdma_qp_silence(struct srdma_qp *qp);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Ring memory: allocated page by page and charged to the user, mapped into the
+ * kernel in one piece, and kept until both the object and the last mapping
+ * are gone.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "ring.h"
+
+/* No single ring may be larger; user space maps it through a 32-bit size. */
+#define RING_MAX_BYTES	SZ_512M
+
+/**
+ * struct srdma_ring_mem - memory of one ring
+ * @entry: handle of the mapping in the user's context; its reference count
+ *	keeps the memory while an mmap() is under way
+ * @base: kernel address of the first byte
+ * @bytes: length, whole pages
+ * @mappable: whether @entry is in use (rings of user objects)
+ */
+struct srdma_ring_mem {
+	struct rdma_user_mmap_entry entry;
+	void *base;
+	size_t bytes;
+	bool mappable;
+};
+
+static void free_pages_array(struct page **pages, unsigned long count)
+{
+	while (count--)
+		__free_page(pages[count]);
+	kvfree(pages);
+}
+
+/*
+ * vmalloc_user() would do but for the charge: its pages are not accounted.
+ */
+static void *alloc_accounted(size_t bytes)
+{
+	unsigned long count = bytes >> PAGE_SHIFT;
+	struct page **pages;
+	unsigned long i;
+	void *base;
+
+	pages = kvmalloc_array(count, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+				      __GFP_NOWARN);
+		if (!pages[i])
+			goto err_pages;
+		cond_resched();
+	}
+	base = vmap(pages, count, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP,
+		    PAGE_KERNEL);
+	if (!base)
+		goto err_pages;
+	/* vfree() now frees the pages and the array. */
+	return base;
+
+err_pages:
+	free_pages_array(pages, i);
+	return NULL;
+}
+
+static struct srdma_ring_mem *mem_create(size_t bytes, bool mappable)
+{
+	struct srdma_ring_mem *mem;
+
+	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	if (!mem)
+		return NULL;
+	mem->bytes = bytes;
+	mem->mappable = mappable;
+	mem->base = mappable ? alloc_accounted(bytes) :
+			       kvzalloc(bytes, GFP_KERNEL);
+	if (!mem->base) {
+		kfree(mem);
+		return NULL;
+	}
+	return mem;
+}
+
+static void mem_free(struct srdma_ring_mem *mem)
+{
+	/* Mapped pages hold references of their own. */
+	kvfree(mem->base);
+	kfree(mem);
+}
+
+/* The object is gone and no mmap() looks at the memory any more. */
+void srdma_ring_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	mem_free(container_of(entry, struct srdma_ring_mem, entry));
+}
+
+static int ring_bytes(const struct srdma_ring_spec *spec, u32 *shift,
+		      u32 *slots, size_t *bytes)
+{
+	u64 data;
+
+	if (!spec->entries || spec->entries >= BIT(30) ||
+	    spec->elem_size > SZ_64K)
+		return -EINVAL;
+	*shift = order_base_2(max_t(u32, spec->elem_size, 64));
+	*slots = roundup_pow_of_two(spec->entries + 1);
+	data = ((u64)*slots << *shift) + SRDMA_ABI_RING_DATA;
+	if (data > RING_MAX_BYTES)
+		return -EINVAL;
+	*bytes = PAGE_ALIGN(data);
+	return 0;
+}
+
+/**
+ * srdma_ring_create - allocate a ring
+ * @ring: filled
+ * @spec: how many elements of what size
+ * @ucontext: context that may map it, or NULL for a ring of the kernel's
+ * @map: filled with what user space gives to mmap(); may be NULL
+ *
+ * Return: 0, -EINVAL when it would be too large, -ENOMEM.
+ */
+int srdma_ring_create(struct srdma_ring *ring,
+		      const struct srdma_ring_spec *spec,
+		      struct ib_ucontext *ucontext, struct srdma_abi_map *map)
+{
+	struct srdma_abi_ring *head;
+	struct srdma_ring_mem *mem;
+	u32 shift, slots;
+	size_t bytes;
+	int err;
+
+	err = ring_bytes(spec, &shift, &slots, &bytes);
+	if (err)
+		return err;
+	mem = mem_create(bytes, ucontext);
+	if (!mem)
+		return -ENOMEM;
+
+	head = mem->base;
+	head->log2_elem_size = shift;
+	head->index_mask = slots - 1;
+	*ring = (struct srdma_ring) {
+		.data = (u8 *)head + SRDMA_ABI_RING_DATA,
+		.producer = (void *)&head->producer_index,
+		.consumer = (void *)&head->consumer_index,
+		.mask = slots - 1,
+		.shift = shift,
+		.mem = mem,
+	};
+	if (!ucontext)
+		return 0;
+
+	err = rdma_user_mmap_entry_insert(ucontext, &mem->entry, bytes);
+	if (err) {
+		mem_free(mem);
+		ring->mem = NULL;
+		return err;
+	}
+	if (map) {
+		map->offset = rdma_user_mmap_get_offset(&mem->entry);
+		map->size = bytes;
+		map->pad = 0;
+	}
+	return 0;
+}
+
+/* The caller has silenced every user of the ring in the kernel. */
+void srdma_ring_destroy(struct srdma_ring *ring)
+{
+	struct srdma_ring_mem *mem = ring->mem;
+
+	if (!mem)
+		return;
+	ring->mem = NULL;
+	if (mem->mappable)
+		rdma_user_mmap_entry_remove(&mem->entry);
+	else
+		mem_free(mem);
+}
+
+/**
+ * srdma_ring_mmap - map a ring into user space
+ * @ucontext: context of the caller; only its own rings can be found
+ * @vma: area to fill; at most the ring's size, shared
+ */
+int srdma_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	struct srdma_ring_mem *mem;
+	int err;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	entry = rdma_user_mmap_entry_get_pgoff(ucontext, vma->vm_pgoff);
+	if (!entry)
+		return -EINVAL;
+	mem = container_of(entry, struct srdma_ring_mem, entry);
+	err = -EINVAL;
+	if (vma->vm_end - vma->vm_start <= mem->bytes)
+		err = remap_vmalloc_range(vma, mem->base, 0);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receive work queues: user space or a kernel consumer adds, a receive engine
+ * takes, each request copied once and checked in the copy.
+ */
+#include <linux/slab.h>
+
+#include "rq.h"
+
+static size_t slot_bytes(u32 max_sge)
+{
+	return sizeof(struct srdma_abi_recv_wqe) +
+	       max_sge * sizeof(struct srdma_abi_sge);
+}
+
+/**
+ * srdma_rq_create - make a receive queue
+ * @rq: filled
+ * @entries: requests that must fit at once
+ * @max_sge: most pieces of one
+ * @ucontext: context that may map it, NULL for a kernel consumer
+ * @map: filled with where to map it
+ */
+int srdma_rq_create(struct srdma_rq *rq, u32 entries, u32 max_sge,
+		    struct ib_ucontext *ucontext, struct srdma_abi_map *map)
+{
+	struct srdma_ring_spec spec = {
+		.entries = max(entries, 1U),
+		.elem_size = slot_bytes(max_sge),
+	};
+	int err;
+
+	spin_lock_init(&rq->lock);
+	rq->max_sge = max_sge;
+	rq->slot = kmalloc(slot_bytes(max_sge), GFP_KERNEL_ACCOUNT);
+	if (!rq->slot)
+		return -ENOMEM;
+	err = srdma_ring_create(&rq->ring, &spec, ucontext, map);
+	if (err) {
+		kfree(rq->slot);
+		rq->slot = NULL;
+	}
+	return err;
+}
+
+void srdma_rq_destroy(struct srdma_rq *rq)
+{
+	srdma_ring_destroy(&rq->ring);
+	kfree(rq->slot);
+	rq->slot = NULL;
+}
+
+/* The QP is reset: what was posted is forgotten (10.3.1). */
+void srdma_rq_reset(struct srdma_rq *rq)
+{
+	spin_lock_irq(&rq->lock);
+	srdma_ring_reset(&rq->ring);
+	spin_unlock_irq(&rq->lock);
+}
+
+/* A ring of another size for the same requests, not yet in use. */
+int srdma_rq_prepare_resize(struct srdma_rq *rq, struct srdma_ring *ring,
+			    u32 entries, struct ib_ucontext *ucontext,
+			    struct srdma_abi_map *map)
+{
+	struct srdma_ring_spec spec = {
+		.entries = entries,
+		.elem_size = slot_bytes(rq->max_sge),
+	};
+
+	return srdma_ring_create(ring, &spec, ucontext, map);
+}
+
+/**
+ * srdma_rq_resize - move what is posted to another ring, and use that
+ * @rq: queue
+ * @ring: from srdma_rq_prepare_resize(); the old ring comes back in it
+ *
+ * Return: 0, or -EINVAL when what is posted does not fit.
+ */
+int srdma_rq_resize(struct srdma_rq *rq, struct srdma_ring *ring)
+{
+	struct srdma_ring *from = &rq->ring;
+	int err = -EINVAL;
+	u32 count, i;
+
+	spin_lock_irq(&rq->lock);
+	count = srdma_ring_filled(from);
+	if (count <= srdma_ring_entries(ring)) {
+		for (i = 0; i < count; i++)
+			memcpy(srdma_ring_slot(ring, i),
+			       srdma_ring_slot(from, from->index + i),
+			       1 << from->shift);
+		srdma_ring_store(ring->producer, count);
+		swap(rq->ring, *ring);
+		err = 0;
+	}
+	spin_unlock_irq(&rq->lock);
+	return err;
+}
+
+static int check_post(const struct srdma_rq *rq, const struct ib_recv_wr *wr,
+		      u32 producer)
+{
+	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	if (((producer + 1) & rq->ring.mask) == rq->ring.index)
+		return -ENOMEM;
+	return 0;
+}
+
+static void fill_slot(struct srdma_abi_recv_wqe *slot,
+		      const struct ib_recv_wr *wr)
+{
+	struct srdma_abi_sge *sge = (void *)(slot + 1);
+	u32 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		sge[i] = (struct srdma_abi_sge) {
+			.addr = wr->sg_list[i].addr,
+			.length = wr->sg_list[i].length,
+			.lkey = wr->sg_list[i].lkey,
+		};
+		length += wr->sg_list[i].length;
+	}
+	*slot = (struct srdma_abi_recv_wqe) {
+		.wr_id = wr->wr_id,
+		.dma.length = length,
+		.dma.num_sge = wr->num_sge,
+	};
+}
+
+/* Kernel consumers only; user space fills its ring itself. */
+int srdma_rq_post(struct srdma_rq *rq, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct srdma_ring *ring = &rq->ring;
+	unsigned long flags;
+	u32 producer;
+	int err = 0;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	producer = srdma_ring_load(ring, ring->producer);
+	for (; wr; wr = wr->next) {
+		err = check_post(rq, wr, producer);
+		if (err) {
+			if (bad_wr)
+				*bad_wr = wr;
+			break;
+		}
+		fill_slot(srdma_ring_slot(ring, producer), wr);
+		producer = (producer + 1) & ring->mask;
+		srdma_ring_store(ring->producer, producer);
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return err;
+}
+
+/**
+ * srdma_rq_take - take the oldest posted request
+ * @rq: queue
+ * @out: srdma_rwqe_size(@rq->max_sge) bytes, filled; wr_id also of a bad one
+ * @left: filled with the number of requests still posted
+ */
+enum srdma_rq_taken srdma_rq_take(struct srdma_rq *rq, struct srdma_rwqe *out,
+				  u32 *left)
+{
+	enum srdma_rq_taken taken = SRDMA_RQ_EMPTY;
+	struct srdma_ring *ring = &rq->ring;
+	size_t bytes = slot_bytes(rq->max_sge);
+	unsigned long flags;
+	u32 filled;
+
+	spin_lock_irqsave(&rq->lock, flags);
+	filled = srdma_ring_filled(ring);
+	if (filled) {
+		memcpy(rq->slot, srdma_ring_slot(ring, ring->index), bytes);
+		srdma_ring_consume(ring, 1);
+		taken = srdma_rwqe_decode(out, rq->slot, bytes, rq->max_sge) ?
+			SRDMA_RQ_BAD : SRDMA_RQ_TAKEN;
+		filled--;
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	*left = filled;
+	return taken;
+}
