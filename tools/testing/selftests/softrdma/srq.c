@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Shared receive queues: creation, modification, limits. */
+#include "fixture.h"
+
+static struct ibv_srq *srq_of(struct verbs_set *set, uint32_t max_wr,
+			      uint32_t max_sge)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = max_wr, .max_sge = max_sge },
+	};
+
+	return ibv_create_srq(set->pd, &init);
+}
+
+static int post(struct ibv_srq *srq, int count)
+{
+	struct ibv_recv_wr wr = {}, *bad;
+	int ret = 0;
+
+	while (count-- && !ret)
+		ret = ibv_post_srq_recv(srq, &wr, &bad);
+	return ret;
+}
+
+TEST_F(dev, srq_holds_at_least_what_was_asked)
+{
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+
+	srq = srq_of(&self->set, 100, 3);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_LE(100, attr.max_wr);
+	EXPECT_LE(3, attr.max_sge);
+	EXPECT_EQ(0, attr.srq_limit);
+	EXPECT_EQ(0, post(srq, 100));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, create_returns_the_actual_size)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 33, .max_sge = 2 },
+	};
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+
+	srq = ibv_create_srq(self->set.pd, &init);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(attr.max_wr, init.attr.max_wr);
+	EXPECT_EQ(attr.max_sge, init.attr.max_sge);
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, srq_of_no_wr_is_refused)
+{
+	EXPECT_EQ(NULL, srq_of(&self->set, 0, 1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(dev, srq_numbers_differ)
+{
+	struct ibv_srq *srq[8];
+	uint32_t num[8];
+	int i, j;
+
+	for (i = 0; i < 8; i++) {
+		srq[i] = srq_of(&self->set, 8, 1);
+		ASSERT_NE(NULL, srq[i]);
+		ASSERT_EQ(0, ibv_get_srq_num(srq[i], &num[i]));
+		for (j = 0; j < i; j++)
+			EXPECT_NE(num[j], num[i]);
+	}
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(0, ibv_destroy_srq(srq[i]));
+}
+
+TEST_F(dev, limit_is_set_and_queried)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 20 };
+	struct ibv_srq *srq;
+
+	srq = srq_of(&self->set, 64, 1);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, post(srq, 40));
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	memset(&attr, 0, sizeof(attr));
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(20, attr.srq_limit);
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, limit_above_the_queue_is_refused)
+{
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+	uint32_t size;
+
+	srq = srq_of(&self->set, 64, 1);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	size = attr.max_wr;
+	attr.srq_limit = size + 1;
+	EXPECT_EQ(EINVAL, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(0, attr.srq_limit);
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+/* o11-2.1.1: a limit already undercut when it is armed is reported at once. */
+TEST_F(dev, limit_armed_below_the_level_raises_an_event)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 20 };
+	struct ibv_srq *srq;
+
+	srq = srq_of(&self->set, 64, 1);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, post(srq, 4));
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	EXPECT_EQ(0, verbs_wait_event(self->set.ctx,
+				      IBV_EVENT_SRQ_LIMIT_REACHED, 10000));
+	/* And is disarmed by that. */
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(0, attr.srq_limit);
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, resize_keeps_posted_receives)
+{
+	struct ibv_srq_attr attr = { .max_wr = 500 };
+	struct ibv_srq *srq;
+
+	srq = srq_of(&self->set, 20, 2);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, post(srq, 20));
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR));
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_LE(500, attr.max_wr);
+	EXPECT_EQ(0, post(srq, 480));
+	/* 500 are in it: it cannot become smaller than that. */
+	attr.max_wr = 100;
+	EXPECT_EQ(EINVAL, ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, resize_beyond_the_device_limit_is_refused)
+{
+	struct ibv_device_attr device;
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+
+	ASSERT_EQ(0, ibv_query_device(self->set.ctx, &device));
+	srq = srq_of(&self->set, 20, 1);
+	ASSERT_NE(NULL, srq);
+	attr.max_wr = device.max_srq_wr + 1;
+	EXPECT_EQ(EINVAL, ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR));
+	EXPECT_EQ(0, post(srq, 20));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_F(dev, qp_on_an_srq_has_no_receive_queue)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = self->set.cq,
+		.recv_cq = self->set.cq,
+		.cap = { .max_send_wr = 4, .max_send_sge = 1,
+			 .max_recv_wr = 4, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_srq *srq = srq_of(&self->set, 20, 1);
+	struct ibv_qp_attr attr;
+	struct ibv_qp *qp;
+
+	ASSERT_NE(NULL, srq);
+	init.srq = srq;
+	qp = ibv_create_qp(self->set.pd, &init);
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, ibv_query_qp(qp, &attr, IBV_QP_CAP, &init));
+	EXPECT_EQ(0, attr.cap.max_recv_wr);
+	EXPECT_EQ(0, attr.cap.max_recv_sge);
+	EXPECT_EQ(srq, init.srq);
+	EXPECT_EQ(EBUSY, ibv_destroy_srq(srq));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+TEST_HARNESS_MAIN

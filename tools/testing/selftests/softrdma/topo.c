@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
+#include <errno.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nldev.h"
+#include "topo.h"
+
+const char *topo_type(void)
+{
+	const char *type = getenv("SRT_TYPE");
+
+	return type ? type : "softrdma";
+}
+
+long topo_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000L + now.tv_nsec / 1000000;
+}
+
+int topo_ip(const char *fmt, ...)
+{
+	FILE *ip = popen("ip -batch -", "w");
+	va_list args;
+
+	if (!ip)
+		return -1;
+	va_start(args, fmt);
+	vfprintf(ip, fmt, args);
+	va_end(args);
+	fputc('\n', ip);
+	return pclose(ip) ? -1 : 0;
+}
+
+int topo_run(const char *fmt, ...)
+{
+	char command[512];
+	va_list args;
+	int status;
+
+	va_start(args, fmt);
+	vsnprintf(command, sizeof(command), fmt, args);
+	va_end(args);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static int netdev_ioctl(const char *netdev, unsigned long request,
+			struct ifreq *ifr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr->ifr_name, IFNAMSIZ, "%s", netdev);
+	ret = ioctl(fd, request, ifr) ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+int topo_set_up(const char *netdev, bool up)
+{
+	struct ifreq ifr = {};
+	int ret = netdev_ioctl(netdev, SIOCGIFFLAGS, &ifr);
+
+	if (ret)
+		return ret;
+	if (up)
+		ifr.ifr_flags |= IFF_UP;
+	else
+		ifr.ifr_flags &= ~IFF_UP;
+	return netdev_ioctl(netdev, SIOCSIFFLAGS, &ifr);
+}
+
+int topo_set_mtu(const char *netdev, int mtu)
+{
+	struct ifreq ifr = { .ifr_mtu = mtu };
+
+	return netdev_ioctl(netdev, SIOCSIFMTU, &ifr);
+}
+
+int topo_set_name(const char *netdev, const char *name)
+{
+	struct ifreq ifr = {};
+
+	snprintf(ifr.ifr_newname, IFNAMSIZ, "%s", name);
+	return netdev_ioctl(netdev, SIOCSIFNAME, &ifr);
+}
+
+int topo_enter_netns(void)
+{
+	if (unshare(CLONE_NEWNET))
+		return -errno;
+	return topo_set_up("lo", true);
+}
+
+bool topo_link_exists(const char *name)
+{
+	return nldev_index(name) >= 0;
+}
+
+int topo_wait_link(const char *name, bool there, int timeout_ms)
+{
+	long end = topo_now_ms() + timeout_ms;
+
+	while (topo_link_exists(name) != there) {
+		if (topo_now_ms() > end)
+			return -ETIMEDOUT;
+		usleep(2000);
+	}
+	return 0;
+}
+
+int topo_link_add(const char *name, const char *netdev)
+{
+	char message[256];
+	int ret;
+
+	ret = nldev_link_add(name, topo_type(), netdev, message,
+			     sizeof(message));
+	if (ret)
+		fprintf(stderr, "# link %s type %s on %s: %s %s\n", name,
+			topo_type(), netdev, strerror(-ret), message);
+	return ret;
+}
+
+int topo_setup(void)
+{
+	int ret;
+
+	nldev_link_del(TOPO_LINK);
+	ret = topo_enter_netns();
+	if (ret)
+		return ret;
+	/* No DAD: an address that is not there yet makes no GID. */
+	ret = topo_ip("link add " TOPO_NETDEV " mtu 1500 type dummy\n"
+		      "addr add " TOPO_IPV4 "/24 dev " TOPO_NETDEV "\n"
+		      "addr add " TOPO_IPV6 "/64 nodad dev " TOPO_NETDEV "\n"
+		      "link set " TOPO_NETDEV " up");
+	if (ret)
+		return -EIO;
+	return topo_link_add(TOPO_LINK, TOPO_NETDEV);
+}
+
+void topo_teardown(void)
+{
+	nldev_link_del(TOPO_LINK);
+}
