@@ -72,11 +72,13 @@ module:
 	@scripts/deps build
 	@scripts/module $(kernel-arg) $(kbuild-args)
 
+kdir-release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h)
+
 install modules_install: module
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$$($(MAKE) -s -C $(KDIR) \
-		kernelrelease) modules_install
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(kdir-release) modules_install
 	/sbin/depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
-		$$($(MAKE) -s -C $(KDIR) kernelrelease)
+		$(kdir-release)
 
 check:
 	@scripts/deps build host
