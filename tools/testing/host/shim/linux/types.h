@@ -31,7 +31,6 @@ typedef __s64 s64;
 #define fallthrough	__attribute__((fallthrough))
 #define __maybe_unused	__attribute__((unused))
 #define __must_check	__attribute__((warn_unused_result))
-#define __read_mostly
 #define __force
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
