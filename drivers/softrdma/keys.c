@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The table of keys, and their gates.
+ */
+#include <linux/random.h>
+#include <linux/wait_bit.h>
+
+#include "device.h"
+#include "keys.h"
+
+/* Index 0 is the key of kernel memory. */
+#define KEY_INDEXES	XA_LIMIT(1, (1U << 24) - 1)
+
+/**
+ * srdma_key_publish - give a new object its key
+ * @dev: device
+ * @key: zeroed but for its lock, which the caller has initialised, so that
+ *	regions and windows are different classes of lock
+ * @kind: of object
+ * @pd: protection domain
+ *
+ * Look-ups find it from now on, behind a closed gate. The index goes round, so
+ * that a key comes back late, with the variant at random, so that a stale one
+ * is unlikely to match even then.
+ *
+ * Return: 0, or the error of the table.
+ */
+int srdma_key_publish(struct srdma_dev *dev, struct srdma_key *key,
+		      enum srdma_key_kind kind, struct ib_pd *pd)
+{
+	u32 index;
+	int err;
+
+	err = xa_alloc_cyclic(&dev->keys, &index, NULL, KEY_INDEXES,
+			      &dev->next_key, GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+	key->kind = kind;
+	key->state = SRDMA_KEY_FREE;
+	key->pd = pd;
+	key->key = index << 8 | get_random_u8();
+	atomic_set(&key->gate, INT_MIN);
+	/* The slot is there: this allocates nothing and cannot fail. */
+	xa_store(&dev->keys, index, key, GFP_KERNEL_ACCOUNT);
+	return 0;
+}
+
+/* The object is freed by kfree_rcu() at the earliest. */
+void srdma_key_erase(struct srdma_dev *dev, struct srdma_key *key)
+{
+	xa_erase(&dev->keys, srdma_key_index(key->key));
+}
+
+/**
+ * srdma_key_find - the object at the index of a key
+ * @dev: device
+ * @key: number; whether it matches is to be checked behind the gate or under
+ *	the lock
+ *
+ * Called with bottom halves disabled, which keeps the object's memory.
+ */
+struct srdma_key *srdma_key_find(struct srdma_dev *dev, u32 key)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held(), "key used from a task");
+	return xa_load(&dev->keys, srdma_key_index(key));
+}
+
+/* What the key names is complete. Pairs with srdma_key_enter(). */
+void srdma_key_open(struct srdma_key *key)
+{
+	lockdep_assert_held(&key->lock);
+	key->state = SRDMA_KEY_VALID;
+	atomic_set_release(&key->gate, 0);
+}
+
+/**
+ * srdma_key_close - let no access begin any more
+ * @key: key
+ * @state: its state from now on
+ *
+ * One of the two waits must follow before anything that the key names changes.
+ */
+void srdma_key_close(struct srdma_key *key, enum srdma_key_state state)
+{
+	lockdep_assert_held(&key->lock);
+	if (key->state == SRDMA_KEY_VALID)
+		atomic_add(INT_MIN, &key->gate);
+	key->state = state;
+}
+
+static bool is_drained(const struct srdma_key *key)
+{
+	/* Pairs with the full barrier of srdma_key_leave(). */
+	return atomic_read_acquire(&key->gate) == INT_MIN;
+}
+
+/* Waits for accesses under way; each takes as long as copying a burst. */
+void srdma_key_drain(struct srdma_key *key)
+{
+	wait_var_event(&key->gate, is_drained(key));
+}
+
+/*
+ * The same where sleeping is not possible. Those inside have bottom halves
+ * disabled as the caller has, hence are on other CPUs and not interrupted but
+ * by hard interrupts: the wait is short.
+ */
+void srdma_key_drain_spin(struct srdma_key *key)
+{
+	while (!is_drained(key))
+		cpu_relax();
+}
+
+/* The last one has left a closed gate. */
+void srdma_key_drained(struct srdma_key *key)
+{
+	/* The object is kept by the caller's section even if its owner goes. */
+	wake_up_var(&key->gate);
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory regions: registration by verbs and by work requests, and their end.
+ */
+#include <linux/ioport.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "device.h"
+#include "mr.h"
+#include "ucontext.h"
+
+/* Flags that a region may be asked for; those that are hints do nothing. */
+#define ACCESS_KNOWN	(IB_ACCESS_LOCAL_WRITE | SRDMA_ACCESS_REMOTE | \
+			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
+			 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+
+/* The core asks the same of user space, but not of kernel consumers. */
+static int check_access(u32 access)
+{
+	if (access & IB_ACCESS_ON_DEMAND)
+		return -EOPNOTSUPP;
+	if (access & ~(u32)ACCESS_KNOWN)
+		return -EINVAL;
+	/* C10-62: what a peer may write its owner must be able to write. */
+	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IB_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_range(u64 start, u64 length, u64 iova)
+{
+	u64 end;
+
+	if (!length || length > SRDMA_MAX_MR_BYTES)
+		return -EINVAL;
+	if (check_add_overflow(start, length, &end) ||
+	    check_add_overflow(iova, length, &end))
+		return -EINVAL;
+	return 0;
+}
+
+/* A region that names nothing yet. */
+static struct srdma_mr *mr_create(struct ib_pd *pd, enum srdma_mr_kind kind)
+{
+	struct srdma_dev *dev = to_sdev(pd->device);
+	struct srdma_mr *mr;
+	int err;
+
+	err = srdma_dev_count(dev, SRDMA_OBJ_MR);
+	if (err)
+		return ERR_PTR(err);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		err = -ENOMEM;
+		goto err_count;
+	}
+	mr->kind = kind;
+	spin_lock_init(&mr->key.lock);
+	err = srdma_key_publish(dev, &mr->key, SRDMA_KEY_MR, pd);
+	if (err)
+		goto err_mr;
+	mr->ib.lkey = mr->key.key;
+	mr->ib.rkey = mr->key.key;
+	return mr;
+
+err_mr:
+	kfree(mr);
+err_count:
+	srdma_dev_uncount(dev, SRDMA_OBJ_MR);
+	return ERR_PTR(err);
+}
+
+/* The gate is closed and drained. */
+static void mr_destroy(struct srdma_dev *dev, struct srdma_mr *mr)
+{
+	srdma_key_erase(dev, &mr->key);
+	/* Marks the pages of a writable region dirty. */
+	ib_umem_release(mr->umem);
+	kvfree(mr->map.blocks);
+	kvfree(mr->staged.blocks);
+	srdma_dev_uncount(dev, SRDMA_OBJ_MR);
+	kfree_rcu(mr, key.rcu);
+}
+
+/* Makes the region name what its map has. */
+static void mr_open(struct srdma_mr *mr, struct ib_pd *pd, u64 iova,
+		    u32 access)
+{
+	spin_lock_bh(&mr->key.lock);
+	mr->key.pd = pd;
+	mr->key.access = access;
+	mr->key.start = access & IB_ZERO_BASED ? 0 : iova;
+	mr->key.length = mr->map.length;
+	mr->key.map = &mr->map;
+	mr->key.offset = mr->map.offset;
+	srdma_key_open(&mr->key);
+	spin_unlock_bh(&mr->key.lock);
+}
+
+/* Takes the region from its users, unless windows are bound to it. */
+static int mr_close(struct srdma_mr *mr, enum srdma_key_state state)
+{
+	int err = 0;
+
+	spin_lock_bh(&mr->key.lock);
+	if (mr->windows)
+		err = -EBUSY;
+	else
+		srdma_key_close(&mr->key, state);
+	spin_unlock_bh(&mr->key.lock);
+	if (!err)
+		srdma_key_drain(&mr->key);
+	return err;
+}
+
+/**
+ * srdma_mr_get_dma - a region of all kernel memory, for a kernel consumer
+ * @pd: protection domain
+ * @access: IB_ACCESS_* flags
+ */
+struct ib_mr *srdma_mr_get_dma(struct ib_pd *pd, int access)
+{
+	struct srdma_mr *mr;
+	int err;
+
+	if (pd->uobject)
+		return ERR_PTR(-EINVAL);
+	err = check_access(access);
+	if (err)
+		return ERR_PTR(err);
+	mr = mr_create(pd, SRDMA_MR_DMA);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->map.length = U64_MAX;
+	mr_open(mr, pd, 0, access);
+	return &mr->ib;
+}
+
+/**
+ * pick_shift - find the largest blocks that pinned pages can be cut into
+ * @sgt: the pages
+ * @first: set to the kernel address of the first byte
+ * @bytes: set to the bytes of all pages
+ *
+ * Within a block memory is contiguous: wherever it is not, a block must end and
+ * the next one begin, at an address that is a multiple of its size.
+ */
+static unsigned int pick_shift(struct sg_table *sgt, unsigned long *first,
+			       u64 *bytes)
+{
+	unsigned long breaks = 0, end = 0;
+	struct scatterlist *sg;
+	unsigned int shift, i;
+	u64 done = 0;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		unsigned long at = (unsigned long)sg_virt(sg);
+
+		if (!i)
+			*first = at;
+		else if (at != end)
+			breaks |= at | (*first + done);
+		end = at + sg->length;
+		done += sg->length;
+	}
+	*bytes = done;
+	/* One block that holds it all, unless breaks ask for smaller ones. */
+	shift = fls64(*first ^ (*first + done - 1));
+	if (breaks)
+		shift = min_t(unsigned int, shift, __ffs(breaks));
+	return max_t(unsigned int, shift, PAGE_SHIFT);
+}
+
+static void fill_blocks(struct srdma_map *map, struct sg_table *sgt)
+{
+	unsigned long size = 1UL << map->shift;
+	struct scatterlist *sg;
+	unsigned int i;
+	u32 count = 0;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		unsigned long at = (unsigned long)sg_virt(sg);
+		unsigned long left = sg->length;
+
+		while (left) {
+			unsigned long within = at & (size - 1);
+			unsigned long step = min(left, size - within);
+
+			/* Else it goes on where the last one ended. */
+			if (!within || !count)
+				map->blocks[count++] = (void *)(at - within);
+			at += step;
+			left -= step;
+		}
+		cond_resched();
+	}
+	WARN_ON_ONCE(count != map->count);
+}
+
+static int map_umem(struct srdma_map *map, struct ib_umem *umem)
+{
+	struct sg_table *sgt = &umem->sgt_append.sgt;
+	unsigned long first = 0;
+	u64 bytes, count;
+
+	map->shift = pick_shift(sgt, &first, &bytes);
+	first &= (1UL << map->shift) - 1;
+	count = (first + bytes + (1UL << map->shift) - 1) >> map->shift;
+	if (count > U32_MAX)
+		return -EINVAL;
+	map->count = count;
+	map->offset = first + ib_umem_offset(umem);
+	map->length = umem->length;
+	map->blocks = kvmalloc_array(count, sizeof(*map->blocks),
+				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!map->blocks)
+		return -ENOMEM;
+	fill_blocks(map, sgt);
+	return 0;
+}
+
+/* Only there can a flush keep its promise. */
+static bool is_persistent(struct ib_umem *umem)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(&umem->sgt_append.sgt, sg, i)
+		if (region_intersects(sg_phys(sg), sg->length, IORESOURCE_MEM,
+				      IORES_DESC_PERSISTENT_MEMORY) !=
+		    REGION_INTERSECTS)
+			return false;
+	return true;
+}
+
+/* Pins a range of the calling process and maps it. */
+static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
+			   u64 start, u64 length, u32 access)
+{
+	struct ib_umem *umem;
+	int err;
+
+	umem = srdma_compat_umem_get(ib, start, length, access);
+	if (IS_ERR(umem))
+		return umem;
+	err = -EINVAL;
+	if (access & SRDMA_ACCESS_FLUSH_PERSISTENT && !is_persistent(umem))
+		goto err_umem;
+	err = map_umem(map, umem);
+	if (err)
+		goto err_umem;
+	return umem;
+
+err_umem:
+	ib_umem_release(umem);
+	return ERR_PTR(err);
+}
+
+/**
+ * srdma_mr_reg_user - register memory of the calling process
+ * @pd: protection domain
+ * @start: its address in the process
+ * @length: bytes, not 0
+ * @iova: address of its first byte in work requests and at peers, unless
+ *	@access has IB_ZERO_BASED: then that is 0
+ * @access: IB_ACCESS_* flags
+ * @udata: carries nothing
+ */
+struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access, struct ib_udata *udata)
+{
+	struct srdma_mr *mr;
+	int err;
+
+	err = srdma_udata_no_input(udata) ?: check_access(access) ?:
+	      check_range(start, length, iova);
+	if (err)
+		return ERR_PTR(err);
+	mr = mr_create(pd, SRDMA_MR_USER);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->umem = pin(&mr->map, pd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		err = PTR_ERR(mr->umem);
+		mr->umem = NULL;
+		mr_destroy(to_sdev(pd->device), mr);
+		return ERR_PTR(err);
+	}
+	mr_open(mr, pd, iova, access);
+	return &mr->ib;
+}
+
+/* For kernels that can pass a hint on how a device is to reach the memory. */
+struct ib_mr *srdma_mr_reg_user_dmah(struct ib_pd *pd, u64 start, u64 length,
+				     u64 iova, int access,
+				     struct ib_dmah *dmah,
+				     struct ib_udata *udata)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return srdma_mr_reg_user(pd, start, length, iova, access, udata);
+}
+
+/**
+ * srdma_mr_rereg_user - change a region of user memory, keeping its key
+ * @ib: the region
+ * @flags: IB_MR_REREG_*: which of the following are to change
+ * @start: TRANS: address in the process
+ * @length: TRANS: bytes
+ * @iova: TRANS: address of its first byte in work requests
+ * @access: ACCESS: IB_ACCESS_* flags
+ * @pd: PD: protection domain; else the present one
+ * @udata: carries nothing
+ *
+ * While it changes, accesses fail. When it fails, the region stays as it was.
+ *
+ * Return: NULL, which says that @ib itself has changed, or an error.
+ */
+struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct srdma_mr *mr = to_smr(ib);
+	struct ib_umem *umem = NULL;
+	struct srdma_map map = {};
+	int err;
+
+	if (flags & ~IB_MR_REREG_SUPPORTED)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->key.access;
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->umem->length;
+		iova = ib->iova;
+	}
+	err = srdma_udata_no_input(udata) ?: check_access(access) ?:
+	      check_range(start, length, iova);
+	if (err)
+		return ERR_PTR(err);
+
+	/* Pages that were pinned to be read may not be writable ones. */
+	if (flags & IB_MR_REREG_TRANS ||
+	    (ib_access_writable(access) && !mr->umem->writable) ||
+	    access & SRDMA_ACCESS_FLUSH_PERSISTENT & ~mr->key.access) {
+		/* The addresses are those of one process. */
+		if (!(flags & IB_MR_REREG_TRANS) &&
+		    mr->umem->owning_mm != current->mm)
+			return ERR_PTR(-EINVAL);
+		umem = pin(&map, ib->device, start, length, access);
+		if (IS_ERR(umem))
+			return ERR_CAST(umem);
+	}
+	err = mr_close(mr, SRDMA_KEY_FREE);
+	if (!err) {
+		if (umem) {
+			swap(mr->umem, umem);
+			swap(mr->map, map);
+		}
+		mr_open(mr, pd, iova, access);
+	}
+	ib_umem_release(umem);
+	kvfree(map.blocks);
+	return ERR_PTR(err);
+}
+
+static void **alloc_blocks(u32 count)
+{
+	return kvmalloc_array(count, sizeof(void *), GFP_KERNEL);
+}
+
+/**
+ * srdma_mr_alloc - a region that work requests of a kernel consumer register
+ * @pd: protection domain
+ * @type: IB_MR_TYPE_MEM_REG
+ * @max_sg: blocks it shall have room for
+ */
+struct ib_mr *srdma_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
+			     u32 max_sg)
+{
+	struct srdma_mr *mr;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_sg || max_sg > SRDMA_MAX_FRMR_PAGES)
+		return ERR_PTR(-EINVAL);
+	mr = mr_create(pd, SRDMA_MR_FAST);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->capacity = max_sg;
+	mr->map.blocks = alloc_blocks(max_sg);
+	mr->staged.blocks = alloc_blocks(max_sg);
+	if (!mr->map.blocks || !mr->staged.blocks) {
+		mr_destroy(to_sdev(pd->device), mr);
+		return ERR_PTR(-ENOMEM);
+	}
+	return &mr->ib;
+}
+
+static int stage_block(struct ib_mr *ib, u64 address)
+{
+	struct srdma_mr *mr = to_smr(ib);
+
+	if (mr->staged.count == mr->capacity)
+		return -ENOMEM;
+	mr->staged.blocks[mr->staged.count++] = (void *)(uintptr_t)address;
+	return 0;
+}
+
+/**
+ * srdma_mr_map_sg - what the next registration of a region shall name
+ * @ib: region of srdma_mr_alloc(); its page_size is that of the blocks
+ * @sg: the memory; of this device, DMA addresses are kernel addresses
+ * @nents: entries of @sg
+ * @offset: where in the first entry to begin
+ *
+ * What is registered at present stays so. That no registration of the region is
+ * posted and not yet complete is up to the consumer.
+ *
+ * Return: entries mapped, or an error.
+ */
+int srdma_mr_map_sg(struct ib_mr *ib, struct scatterlist *sg, int nents,
+		    unsigned int *offset)
+{
+	struct srdma_mr *mr = to_smr(ib);
+	int mapped;
+
+	if (mr->kind != SRDMA_MR_FAST || ib->page_size < SZ_4K ||
+	    !is_power_of_2(ib->page_size))
+		return -EINVAL;
+	mr->staged.count = 0;
+	mapped = ib_sg_to_pages(ib, sg, nents, offset, stage_block);
+	if (mapped > 0) {
+		mr->staged.shift = ilog2(ib->page_size);
+		mr->staged.offset = ib->iova & (ib->page_size - 1);
+		mr->staged.length = ib->length;
+	}
+	mr->is_staged = mapped > 0;
+	return mapped;
+}
+
+/**
+ * srdma_mr_fast_reg - execute a REG_MR work request
+ * @who: for whom
+ * @ib: region of srdma_mr_alloc(), in state FREE
+ * @key: its key from now on; only the lower 8 bits may differ
+ * @access: IB_ACCESS_* flags
+ *
+ * Called with bottom halves disabled. Consumers may set the region's iova to
+ * another one than srdma_mr_map_sg() chose.
+ */
+enum srdma_mem_why srdma_mr_fast_reg(const struct srdma_mem_who *who,
+				     struct ib_mr *ib, u32 key, u32 access)
+{
+	struct srdma_mr *mr = to_smr(ib);
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+
+	if (check_access(access))
+		return SRDMA_MEM_ACCESS;
+	spin_lock(&mr->key.lock);
+	if (mr->kind != SRDMA_MR_FAST || mr->key.state != SRDMA_KEY_FREE)
+		why = SRDMA_MEM_STATE;
+	else if (mr->key.pd != who->pd)
+		why = SRDMA_MEM_PD;
+	else if (srdma_key_index(key) != srdma_key_index(mr->key.key))
+		why = SRDMA_MEM_KEY;
+	if (why)
+		goto out;
+
+	/* What was mapped once may be registered again and again. */
+	if (mr->is_staged) {
+		swap(mr->map, mr->staged);
+		mr->is_staged = false;
+	}
+	if (check_range(0, mr->map.length, ib->iova)) {
+		why = SRDMA_MEM_RANGE;
+		goto out;
+	}
+	mr->key.key = key;
+	mr->key.access = access;
+	mr->key.start = access & IB_ZERO_BASED ? 0 : ib->iova;
+	mr->key.length = mr->map.length;
+	mr->key.map = &mr->map;
+	mr->key.offset = mr->map.offset;
+	srdma_key_open(&mr->key);
+out:
+	spin_unlock(&mr->key.lock);
+	return why;
+}
+
+/**
+ * srdma_mr_invalidate - execute a local or remote invalidation
+ * @who: for whom
+ * @mr: what was found at the key's index
+ * @key: the key
+ * @remote: the peer asks for it
+ *
+ * Called with bottom halves disabled. On return no access is under way. Only
+ * what a work request has registered a work request can invalidate: a user's
+ * region stays until it is deregistered.
+ */
+enum srdma_mem_why srdma_mr_invalidate(const struct srdma_mem_who *who,
+				       struct srdma_mr *mr, u32 key,
+				       bool remote)
+{
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+
+	spin_lock(&mr->key.lock);
+	if (mr->key.state != SRDMA_KEY_VALID || mr->key.key != key)
+		why = SRDMA_MEM_KEY;
+	else if (mr->key.pd != who->pd)
+		why = SRDMA_MEM_PD;
+	else if (mr->kind != SRDMA_MR_FAST)
+		why = SRDMA_MEM_STATE;
+	else if (remote && !(mr->key.access & SRDMA_ACCESS_REMOTE))
+		why = SRDMA_MEM_ACCESS;
+	else if (mr->windows)
+		why = SRDMA_MEM_BUSY;
+	if (!why) {
+		srdma_key_close(&mr->key, SRDMA_KEY_FREE);
+		srdma_key_drain_spin(&mr->key);
+	}
+	spin_unlock(&mr->key.lock);
+	return why;
+}
+
+/**
+ * srdma_mr_dereg - end a region
+ * @ib: region
+ * @udata: carries nothing
+ *
+ * When it returns no access is under way and none will begin.
+ *
+ * Return: 0, or -EBUSY while windows are bound to it.
+ */
+int srdma_mr_dereg(struct ib_mr *ib, struct ib_udata *udata)
+{
+	struct srdma_mr *mr = to_smr(ib);
+	int err;
+
+	err = mr_close(mr, SRDMA_KEY_DEAD);
+	if (err)
+		return err;
+	mr_destroy(to_sdev(ib->device), mr);
+	return 0;
+}
