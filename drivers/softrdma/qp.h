@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ah.h"
+#include "engine.h"
 #include "proto/opcode.h"
 #include "ring.h"
 #include "rq.h"
@@ -54,6 +55,8 @@ struct srdma_sq {
  * @av: where packets of a connected QP go; written before RTR is entered
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
+ * @send: engine that sends requests and hears responses
+ * @recv: engine that executes requests and answers them
  */
 struct srdma_qp {
 	refcount_t refs;
@@ -78,6 +81,9 @@ struct srdma_qp {
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;
+
+	struct srdma_engine send;
+	struct srdma_engine recv;
 };
 
 /**

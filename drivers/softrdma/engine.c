@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Engines: who owns one, how it is woken, how it is stopped.
+ */
+#include <linux/bottom_half.h>
+#include <linux/percpu.h>
+
+#include "engine.h"
+
+/* struct srdma_engine.state */
+enum {
+	ENGINE_OWNED = BIT(0),		/* somebody runs it */
+	ENGINE_KICKED = BIT(1),		/* there may be something to do */
+	ENGINE_STOPPED = BIT(2),	/* nobody may begin to run it */
+	ENGINE_HANDING = BIT(3),	/* its owner is leaving it to softirq */
+};
+
+/* What one run may do before it goes on in softirq, in packets. */
+#define ENGINE_BUDGET		256
+
+/* Runs inside runs: our doorbell, the peer's receive side, and no more. */
+#define ENGINE_MAX_DEPTH	2
+
+/* Packets beyond this are dropped and come again, as with a full NIC. */
+#define ENGINE_INBOX_BYTES	SZ_8M
+
+static DEFINE_PER_CPU(int, engine_depth);
+
+/* Becomes the owner of an idle engine that was kicked. */
+static bool try_own(struct srdma_engine *engine)
+{
+	int old = atomic_read(&engine->state);
+
+	do {
+		if (old != ENGINE_KICKED)
+			return false;
+	} while (!atomic_try_cmpxchg_acquire(&engine->state, &old,
+					     ENGINE_OWNED));
+	return true;
+}
+
+/*
+ * Gives the engine up, unless it was kicked meanwhile. Pairs with the acquire
+ * in try_own(): the next owner sees what this one wrote.
+ */
+static bool try_leave(struct srdma_engine *engine)
+{
+	int old = atomic_read(&engine->state);
+
+	do {
+		if ((old & ENGINE_KICKED) && !(old & ENGINE_STOPPED))
+			return false;
+	} while (!atomic_try_cmpxchg_release(&engine->state, &old,
+					     old & ~ENGINE_OWNED));
+	if (old & ENGINE_STOPPED)
+		complete(&engine->idle);
+	return true;
+}
+
+/*
+ * The tasklet is to own the engine next. It is scheduled only by an owner: so
+ * srdma_engine_stop() knows that nobody schedules it any more. A run of it
+ * that was due already may come too early and find the engine owned; seeing
+ * ENGINE_HANDING it tries again.
+ */
+static void leave_to_softirq(struct srdma_engine *engine)
+{
+	int old;
+
+	atomic_or(ENGINE_KICKED | ENGINE_HANDING, &engine->state);
+	tasklet_schedule(&engine->tasklet);
+	old = atomic_fetch_andnot_release(ENGINE_OWNED | ENGINE_HANDING,
+					  &engine->state);
+	if (old & ENGINE_STOPPED)
+		complete(&engine->idle);
+}
+
+static unsigned long take_events(struct srdma_engine *engine)
+{
+	return READ_ONCE(engine->events) ? xchg(&engine->events, 0) : 0;
+}
+
+/* Bottom halves are disabled, and the engine is the caller's. */
+static void run_owned(struct srdma_engine *engine)
+{
+	int budget = ENGINE_BUDGET;
+
+	this_cpu_inc(engine_depth);
+	for (;;) {
+		atomic_andnot(ENGINE_KICKED, &engine->state);
+		/* Pairs with the order in leave_word(). */
+		smp_mb__after_atomic();
+		if (engine->run(engine, take_events(engine), budget)) {
+			leave_to_softirq(engine);
+			break;
+		}
+		if (try_leave(engine))
+			break;
+		/* Somebody kicked; do not let two engines chase each other. */
+		budget -= ENGINE_BUDGET / 8;
+		if (budget <= 0) {
+			leave_to_softirq(engine);
+			break;
+		}
+	}
+	this_cpu_dec(engine_depth);
+}
+
+static void run_in_softirq(struct tasklet_struct *tasklet)
+{
+	struct srdma_engine *engine = from_tasklet(engine, tasklet, tasklet);
+
+	if (atomic_read(&engine->state) & ENGINE_HANDING)
+		tasklet_schedule(tasklet);
+	else if (try_own(engine))
+		run_owned(engine);
+}
+
+/* Returns whether the caller should see to it that the engine runs. */
+static bool leave_word(struct srdma_engine *engine,
+		       enum srdma_engine_event event)
+{
+	set_bit(event, &engine->events);
+	smp_mb__after_atomic();
+	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
+		 (ENGINE_OWNED | ENGINE_STOPPED));
+}
+
+static void run_or_defer(struct srdma_engine *engine)
+{
+	local_bh_disable();
+	if (try_own(engine)) {
+		if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH)
+			run_owned(engine);
+		else
+			leave_to_softirq(engine);
+	}
+	local_bh_enable();
+}
+
+/**
+ * srdma_engine_kick - leave word, and run the engine if nobody does
+ * @engine: engine
+ * @event: what happened
+ *
+ * From process context or softirq.
+ */
+void srdma_engine_kick(struct srdma_engine *engine,
+		       enum srdma_engine_event event)
+{
+	if (leave_word(engine, event))
+		run_or_defer(engine);
+}
+
+/**
+ * srdma_engine_kick_later - leave word, and have the engine run in softirq
+ * @engine: engine
+ * @event: what happened
+ *
+ * From any context, also with locks held that a run could need.
+ */
+void srdma_engine_kick_later(struct srdma_engine *engine,
+			     enum srdma_engine_event event)
+{
+	if (leave_word(engine, event) && try_own(engine))
+		leave_to_softirq(engine);
+}
+
+/**
+ * srdma_engine_deliver - put a packet into the inbox and kick
+ * @engine: engine
+ * @skb: packet
+ *
+ * Return: false when there is no room: the packet is still the caller's.
+ */
+bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	bool room;
+
+	spin_lock_bh(&engine->inbox.lock);
+	room = engine->inbox_bytes + skb->truesize <= ENGINE_INBOX_BYTES;
+	if (room) {
+		engine->inbox_bytes += skb->truesize;
+		__skb_queue_tail(&engine->inbox, skb);
+	}
+	spin_unlock_bh(&engine->inbox.lock);
+	if (!room)
+		return false;
+	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
+	      (ENGINE_OWNED | ENGINE_STOPPED)))
+		run_or_defer(engine);
+	return true;
+}
+
+/* The owner takes the oldest packet; it is the owner's to free. */
+struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
+{
+	struct sk_buff *skb;
+
+	if (skb_queue_empty_lockless(&engine->inbox))
+		return NULL;
+	spin_lock_bh(&engine->inbox.lock);
+	skb = __skb_dequeue(&engine->inbox);
+	if (skb)
+		engine->inbox_bytes -= skb->truesize;
+	spin_unlock_bh(&engine->inbox.lock);
+	return skb;
+}
+
+/**
+ * srdma_engine_init - an engine that is stopped
+ * @engine: engine
+ * @run: what its owner is to call
+ */
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run)
+{
+	atomic_set(&engine->state, ENGINE_STOPPED);
+	skb_queue_head_init(&engine->inbox);
+	engine->run = run;
+	tasklet_setup(&engine->tasklet, run_in_softirq);
+	init_completion(&engine->idle);
+}
+
+/**
+ * srdma_engine_stop - no run is under way when this returns, none will begin
+ * @engine: engine that is not stopped
+ *
+ * Waits for one run, which is bounded by its budget. Word can still be left.
+ */
+void srdma_engine_stop(struct srdma_engine *engine)
+{
+	int old;
+
+	reinit_completion(&engine->idle);
+	old = atomic_fetch_or(ENGINE_STOPPED, &engine->state);
+	if (old & ENGINE_OWNED)
+		wait_for_completion(&engine->idle);
+}
+
+/* Undoes srdma_engine_stop(), and runs what has come in meanwhile. */
+void srdma_engine_start(struct srdma_engine *engine)
+{
+	atomic_andnot(ENGINE_STOPPED, &engine->state);
+	srdma_engine_kick(engine, SRDMA_EVENT_STATE);
+}
+
+/* The engine is stopped, and nobody can kick it any more. */
+void srdma_engine_uninit(struct srdma_engine *engine)
+{
+	tasklet_kill(&engine->tasklet);
+	skb_queue_purge(&engine->inbox);
+	engine->inbox_bytes = 0;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * An engine: the one owner of a set of words. A QP has two, one that sends
+ * requests and hears responses, one that executes requests and answers them.
+ *
+ * All that an engine's state can hear of is put into its inbox (packets) or
+ * left as an event bit, and then the engine is kicked. Who kicks an idle
+ * engine owns it and runs it, there and then, with bottom halves disabled,
+ * until there is nothing left to do or a budget is spent; what is left is
+ * continued in softirq. A kick of a running engine only leaves word. So the
+ * state needs no lock.
+ */
+#ifndef SRDMA_ENGINE_H
+#define SRDMA_ENGINE_H
+
+#include <linux/completion.h>
+#include <linux/interrupt.h>
+#include <linux/skbuff.h>
+
+struct srdma_engine;
+
+/* Word left for an engine, beside packets. */
+enum srdma_engine_event {
+	SRDMA_EVENT_DOORBELL,	/* something was posted */
+	SRDMA_EVENT_TIMER,	/* its timer fired */
+	SRDMA_EVENT_TX_FREED,	/* packets of its QP have left the host */
+	SRDMA_EVENT_STATE,	/* the state of the QP was changed */
+};
+
+/**
+ * typedef srdma_engine_run_t - do what there is to do
+ * @engine: the engine; the caller owns it
+ * @events: bits of enum srdma_engine_event left since the last run
+ * @budget: how much to do, in packets
+ *
+ * Return: whether there is more to do than the budget allowed.
+ */
+typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
+				   unsigned long events, int budget);
+
+/**
+ * struct srdma_engine - an owner
+ * @state: ENGINE_* bits of engine.c: owned, kicked, stopped
+ * @events: bits of enum srdma_engine_event that wait
+ * @inbox: packets that wait; its lock guards @inbox_bytes
+ * @inbox_bytes: memory that they hold, bytes
+ * @run: what the owner calls; constant
+ * @tasklet: continues in softirq
+ * @idle: completed when an owner leaves a stopped engine
+ */
+struct srdma_engine {
+	atomic_t state;
+	unsigned long events;
+	struct sk_buff_head inbox;
+	u32 inbox_bytes;
+	srdma_engine_run_t run;
+	struct tasklet_struct tasklet;
+	struct completion idle;
+};
+
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run);
+void srdma_engine_uninit(struct srdma_engine *engine);
+
+void srdma_engine_kick(struct srdma_engine *engine,
+		       enum srdma_engine_event event);
+void srdma_engine_kick_later(struct srdma_engine *engine,
+			     enum srdma_engine_event event);
+bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
+struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
+
+void srdma_engine_stop(struct srdma_engine *engine);
+void srdma_engine_start(struct srdma_engine *engine);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * From an engine to the network, or to a QP of the same device.
+ */
+#ifndef SRDMA_TX_H
+#define SRDMA_TX_H
+
+#include <linux/in6.h>
+#include <linux/types.h>
+
+#include "ah.h"
+#include "payload.h"
+#include "proto/burst.h"
+#include "proto/packet.h"
+
+struct dst_entry;
+struct srdma_engine;
+struct srdma_qp;
+
+/**
+ * struct srdma_path - the way that an engine last took; its owner's alone
+ * @dst: cached route, or NULL
+ * @cookie: to see whether @dst is still good
+ * @av: addresses that it is for
+ * @is_local: @av leads to this very device
+ * @checked: @is_local is known for @av
+ */
+struct srdma_path {
+	struct dst_entry *dst;
+	u32 cookie;
+	struct srdma_av av;
+	bool is_local;
+	bool checked;
+};
+
+/**
+ * struct srdma_tx - packets to be sent
+ * @qp: sender
+ * @engine: told of SRDMA_EVENT_TX_FREED after SRDMA_TX_BUSY
+ * @av: where they go
+ * @path: the engine's
+ * @hdr: destination, P_Key and the extension headers of the packets; opcode,
+ *	PSN, AckReq, SE and payload length are those of @burst
+ * @burst: the packets; len is 0 where they carry no payload on the wire
+ * @payload: where the payload comes from; NULL when there is none
+ * @may_refer: the payload stays in place until the peer has acknowledged it:
+ *	a looped skb may refer to it instead of copying it
+ */
+struct srdma_tx {
+	struct srdma_qp *qp;
+	struct srdma_engine *engine;
+	const struct srdma_av *av;
+	struct srdma_path *path;
+	const struct srdma_pkt *hdr;
+	const struct srdma_burst *burst;
+	struct srdma_payload *payload;
+	bool may_refer;
+};
+
+/* What became of packets. */
+enum srdma_tx_result {
+	SRDMA_TX_SENT,		/* on their way, or lost as packets may be */
+	SRDMA_TX_BUSY,		/* too much in flight: wait to be told */
+	SRDMA_TX_NOMEM,		/* no memory now: try again a little later */
+	SRDMA_TX_NOROUTE,	/* nowhere to send them; as good as lost */
+	SRDMA_TX_FAULT,		/* the payload cannot be had */
+};
+
+enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx);
+void srdma_path_drop(struct srdma_path *path);
+
+#endif
