@@ -1,0 +1,522 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""vm: boot a kernel, load the driver, make links, run a command in it.
+
+usage: scripts/vm [OPTION]... -- COMMAND [ARGUMENT]...
+
+The command sees this machine's root file system (read-only below a throw-away
+overlay), the modules of the booted kernel, and what the topology made; its
+environment file is /run/softrdma-env. It starts in the current directory as
+root. Its output is streamed, and its status is the exit status, except:
+
+    94  the driver could not be unloaded afterwards
+    95  the kernel or the module could not be provided
+    96  the guest could not load the driver or make the topology
+    97  the kernel was lost: panic, hang, or end without a verdict
+    98  the command succeeded, but the kernel logged a warning or worse
+   124  the command was ended by --timeout
+
+Logs of a run are kept under build/log/.
+"""
+
+import argparse
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+SCRIPTS = os.path.join(TOP, "scripts")
+GUEST = os.path.join(SCRIPTS, "guest")
+
+UNLOAD_FAILED, NOT_BUILT, SETUP_FAILED, LOST, REPORTED = 94, 95, 96, 97, 98
+
+# What the initramfs must insert before the root is there. Which of these are
+# built in differs by kernel, so the closure is taken from modules.dep.
+BOOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_rng")
+BUSYBOX_LINKS = ("sh", "mount", "insmod", "mkdir", "switch_root", "poweroff",
+                 "sed")
+
+# Emulated self-modifying code is racy in QEMU 7.2: about one boot in fifty dies
+# early like this. Nothing else is ever retried.
+EMULATOR_RACE = re.compile(r"Oops: int3|int3: 0000 \[#1\]")
+EMULATOR_RETRIES = 2
+
+# A command's time limit does not count the boot; seconds the whole may take on
+# top of it before the kernel is given up.
+BOOT_ALLOWANCE = {"kvm": 60, "tcg": 240, "icount": 900}
+KVM_PROBE_S = 20
+
+
+def note(message):
+    print(f"vm: {message}", file=sys.stderr, flush=True)
+
+
+def die(status, message):
+    note(message)
+    sys.exit(status)
+
+
+def parse_args():
+    p = argparse.ArgumentParser(
+        prog="scripts/vm", description=__doc__.split("\n\n", 2)[2],
+        usage="scripts/vm [OPTION]... -- COMMAND [ARGUMENT]...",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--kernel", default="6.1",
+                   choices=["6.1", "6.12", "7.2", "debug"])
+    p.add_argument("--topology", default="loopback",
+                   choices=["loopback", "veth", "netns", "pair", "none"])
+    p.add_argument("--driver", default="softrdma",
+                   choices=["softrdma", "rxe", "none"])
+    p.add_argument("--module", metavar="KO",
+                   help="use this softrdma.ko instead of building it")
+    p.add_argument("--smp", type=int, default=2, metavar="N")
+    p.add_argument("--memory", type=int, default=2048, metavar="MB")
+    p.add_argument("--mtu", type=int, default=1500, metavar="N",
+                   help="MTU of the netdevs")
+    p.add_argument("--timeout", type=int, default=600, metavar="S",
+                   help="limit of the command")
+    p.add_argument("--icount", action="store_true",
+                   help="guest time counts instructions: repeatable figures, "
+                        "one CPU, slow")
+    p.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
+                   help="environment of the command")
+    p.add_argument("--cmdline", default="", metavar="TEXT",
+                   help="more kernel parameters")
+    p.add_argument("--name", help="of the log folder (default: the command's)")
+    p.add_argument("command", nargs="*", metavar="COMMAND")
+    args = p.parse_args()
+    if not args.command:
+        p.error("no command (give it after --)")
+    for pair in args.env:
+        if not re.match(r"[A-Za-z_]\w*=", pair):
+            p.error(f"--env {pair}: not NAME=VALUE")
+    if args.driver == "rxe" and args.topology == "netns":
+        p.error("rdma_rxe makes links in the first namespace only")
+    if args.icount:
+        args.smp = 1
+    return args
+
+
+def delegate_to_uml():
+    """--kernel debug: the same options, another runner."""
+    argv = sys.argv[1:]
+    end = argv.index("--") if "--" in argv else len(argv)
+    rest = []
+    i = 0
+    while i < end:
+        if argv[i] == "--kernel":
+            i += 2
+        elif argv[i].startswith("--kernel="):
+            i += 1
+        else:
+            rest.append(argv[i])
+            i += 1
+    run = os.path.join(SCRIPTS, "uml", "run")
+    os.execv(run, [run, *rest, *argv[end:]])
+
+
+def fetch_kernel(series):
+    r = subprocess.run([os.path.join(SCRIPTS, "kernel"), series, "image"],
+                       stdout=subprocess.PIPE, text=True)
+    if r.returncode:
+        sys.exit(NOT_BUILT)
+    return dict(line.split("=", 1) for line in r.stdout.splitlines())
+
+
+def build_module(series):
+    """The path of softrdma.ko for this series, compiled if stale."""
+    r = subprocess.run([os.path.join(SCRIPTS, "module"), series],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True)
+    if r.returncode:
+        sys.stderr.write(r.stderr)
+        die(NOT_BUILT, "the module does not build")
+    return r.stdout.splitlines()[-1]
+
+
+# --- the initramfs -----------------------------------------------------------
+
+def cpio_entry(out, name, mode, data=b""):
+    """Append one file in the newc format."""
+    name = name.encode() + b"\0"
+    fields = [cpio_entry.ino, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0,
+              len(name), 0]
+    cpio_entry.ino += 1
+    head = b"070701" + b"".join(b"%08X" % f for f in fields) + name
+    out.write(head + b"\0" * (-len(head) % 4))
+    out.write(data + b"\0" * (-len(data) % 4))
+
+
+cpio_entry.ino = 1
+
+
+def boot_modules(kernel):
+    """Files of BOOT_MODULES and all they need, in the order to insert them."""
+    base = kernel["modules"].rsplit("/lib/modules/", 1)[0]
+    files = []
+    for module in BOOT_MODULES:
+        r = subprocess.run(
+            ["/sbin/modprobe", "-d", base, "-S", kernel["release"],
+             "--show-depends", module], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True)
+        for line in r.stdout.splitlines():
+            if line.startswith("insmod "):
+                path = line.split()[1]
+                if path not in files:
+                    files.append(path)
+    return files
+
+
+def module_bytes(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    return lzma.decompress(data) if path.endswith(".xz") else data
+
+
+def initramfs(kernel):
+    """Path of the initramfs of this kernel, made when missing or stale."""
+    busybox = shutil.which("busybox") or die(NOT_BUILT, "no busybox")
+    with open(os.path.join(SCRIPTS, "vm-init"), "rb") as f:
+        init = f.read()
+    with open(os.path.realpath(__file__), "rb") as f:
+        key = hashlib.sha256(init + f.read()).hexdigest()[:12]
+    where = os.path.join(TOP, "build", "vm")
+    path = os.path.join(where, f"initramfs-{kernel['release']}-{key}.gz")
+    if os.path.exists(path):
+        return path
+
+    out = io.BytesIO()
+    for d in ("bin", "modules", "proc", "sys", "dev", "lower", "overlay",
+              "newroot"):
+        cpio_entry(out, d, 0o040755)
+    with open(busybox, "rb") as f:
+        cpio_entry(out, "bin/busybox", 0o100755, f.read())
+    for link in BUSYBOX_LINKS:
+        cpio_entry(out, f"bin/{link}", 0o120777, b"busybox")
+    order = []
+    for module in boot_modules(kernel):
+        name = os.path.basename(module).split(".ko")[0] + ".ko"
+        cpio_entry(out, f"modules/{name}", 0o100644, module_bytes(module))
+        order.append(name)
+    cpio_entry(out, "modules/order", 0o100644,
+               "".join(f"{n}\n" for n in order).encode())
+    cpio_entry(out, "init", 0o100755, init)
+    cpio_entry(out, "TRAILER!!!", 0)
+
+    os.makedirs(where, exist_ok=True)
+    fd, tmp = tempfile.mkstemp(dir=where)
+    with os.fdopen(fd, "wb") as f, gzip.GzipFile(fileobj=f, mode="wb",
+                                                 compresslevel=1) as z:
+        z.write(out.getvalue())
+    os.rename(tmp, path)
+    return path
+
+
+# --- one run -----------------------------------------------------------------
+
+class Run:
+    """One boot of one kernel, or of two for a pair."""
+
+    def __init__(self, args, kernel, ko, accel, name):
+        self.args, self.kernel, self.accel = args, kernel, accel
+        self.nodes = ["A", "B"] if args.topology == "pair" else ["A"]
+        self.timeout = args.timeout
+        self.dir = make_log_dir(name)
+        self.qemu = {}
+        self.shown = 0
+        self.write_config(ko)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def read(self, name):
+        try:
+            with open(self.path(name), errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+    def write_config(self, ko):
+        a = self.args
+        os.makedirs(self.path("peer"))
+        values = {
+            "DRIVER": a.driver, "TOPOLOGY": a.topology, "MTU": a.mtu,
+            "MODULES": self.kernel["modules"], "SOFTRDMA_KO": ko or "",
+            "GUEST_DIR": GUEST, "WORKDIR": os.getcwd(),
+            "COMMAND_TIMEOUT": self.timeout, "HUNG_TASK_S": 60,
+            "PEER_WAIT_S": BOOT_ALLOWANCE[self.accel]}
+        with open(self.path("config"), "w") as f:
+            for key, value in values.items():
+                f.write(f"{key}={shlex.quote(str(value))}\n")
+        with open(self.path("command"), "w") as f:
+            f.write(". /run/softrdma-env\n")
+            for pair in a.env:
+                key, value = pair.split("=", 1)
+                f.write(f"export {key}={shlex.quote(value)}\n")
+            f.write(f"exec {shlex.join(a.command)}\n")
+
+    def qemu_command(self, node):
+        a = self.args
+        append = ["console=ttyS0", "quiet", "loglevel=5", "nokaslr",
+                  "mitigations=off", "panic=-1", "random.trust_cpu=on",
+                  "net.ifnames=0", "log_buf_len=8M", f"SOFTRDMA_NODE={node}"]
+        if self.accel == "kvm":
+            accel = ["-accel", "kvm", "-cpu", "host"]
+        else:
+            # Without these a busy host makes the guest mis-calibrate its
+            # clock, or panic in the timer check.
+            append += ["tsc=reliable", "no_timer_check"]
+            # With erms the guest copies by `rep movsb`, emulated bytewise.
+            accel = ["-cpu", "max,la57=off,erms=off,x2apic=on"]
+            if self.accel == "icount":
+                accel += ["-accel", "tcg,thread=single",
+                          "-icount", "shift=0,sleep=on"]
+            else:
+                append.append(f"tsc_early_khz={host_khz()}")
+                accel += ["-accel", "tcg,thread=multi"]
+        cmd = ["qemu-system-x86_64", "-M", "q35,usb=off,smbus=off,sata=off",
+               "-nodefaults", "-no-user-config", "-display", "none",
+               "-no-reboot", *accel, "-smp", str(a.smp), "-m", str(a.memory),
+               "-kernel", self.kernel["vmlinuz"],
+               "-initrd", self.kernel["initramfs"],
+               "-serial", f"file:console.{node}",
+               "-append", " ".join([*append, a.cmdline]).strip(),
+               "-fsdev", "local,id=root,path=/,security_model=none,"
+                         "readonly=on,multidevs=remap",
+               "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+               "-fsdev", "local,id=out,path=.,security_model=none",
+               "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
+               "-device", "virtio-rng-pci"]
+        if a.topology == "pair":
+            # A relative path: those of unix sockets may be too long.
+            server = "on" if node == "B" else "off"
+            mac = "52:54:00:00:00:0" + ("1" if node == "A" else "2")
+            cmd += ["-netdev", f"stream,id=wire,server={server},"
+                               "addr.type=unix,addr.path=wire",
+                    "-device", f"virtio-net-pci,netdev=wire,mac={mac},"
+                               "romfile="]
+        return cmd
+
+    def start(self, node):
+        with open(self.path(f"qemu.{node}"), "w") as log:
+            self.qemu[node] = subprocess.Popen(
+                self.qemu_command(node), cwd=self.dir, stdout=log,
+                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+
+    def show_output(self):
+        """Pass on what the command wrote since the last call."""
+        try:
+            with open(self.path("output"), "rb") as f:
+                f.seek(self.shown)
+                data = f.read()
+        except FileNotFoundError:
+            return
+        self.shown += len(data)
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    def wait(self, limit, show=True):
+        """Until every kernel ended by itself, or was given up."""
+        end = time.monotonic() + limit
+        while any(q.poll() is None for q in self.qemu.values()):
+            if show:
+                self.show_output()
+            if time.monotonic() > end:
+                note(f"no end after {limit} s; the kernel is given up")
+                break
+            # A peer that ends first is lost: the other would wait for it.
+            if (len(self.qemu) == 2 and self.qemu["B"].poll() is not None and
+                    not os.path.exists(self.path("peer/quit"))):
+                break
+            time.sleep(0.05)
+        self.stop()
+        if show:
+            self.show_output()
+
+    def stop(self):
+        for q in self.qemu.values():
+            if q.poll() is None:
+                q.kill()
+            q.wait()
+
+    def boot(self, show=True):
+        limit = self.timeout + BOOT_ALLOWANCE[self.accel]
+        if self.timeout <= KVM_PROBE_S and not show:
+            limit = KVM_PROBE_S
+        try:
+            for node in reversed(self.nodes):
+                self.start(node)
+                deadline = time.monotonic() + 20
+                while (node == "B" and not os.path.exists(self.path("wire"))
+                       and time.monotonic() < deadline):
+                    time.sleep(0.05)
+            self.wait(limit, show)
+        finally:
+            self.stop()
+
+    def emulator_race(self):
+        """Died before it was ready, in the way the emulator is known for."""
+        return self.accel != "kvm" and any(
+            not os.path.exists(self.path(f"ready.{n}")) and
+            not self.read(f"status.{n}") and
+            EMULATOR_RACE.search(self.read(f"console.{n}"))
+            for n in self.nodes)
+
+    def reports(self):
+        """Lines of the kernels' logs that no good run has, with context."""
+        with open(os.path.join(GUEST, "kernel-reports")) as f:
+            pattern = re.compile("|".join(
+                line for line in f.read().splitlines()
+                if line and not line.startswith("#")))
+        found = []
+        for node in self.nodes:
+            for log in (f"dmesg.{node}", f"console.{node}"):
+                lines = self.read(log).splitlines()
+                hits = [i for i, l in enumerate(lines) if pattern.search(l)]
+                if hits:
+                    first = max(hits[0] - 2, 0)
+                    found.append(f"{log}:")
+                    found += lines[first:first + 60]
+                    break
+        return found
+
+    def verdict(self):
+        """Exit status of the whole, having said what is wrong."""
+        status = {n: self.read(f"status.{n}").strip() for n in self.nodes}
+        reports = self.reports()
+        for node in self.nodes:
+            for line in self.read(f"messages.{node}").splitlines():
+                note(line)
+        if reports:
+            note("the kernel reported:")
+            print("\n".join(reports), file=sys.stderr)
+        for node in self.nodes:
+            if not status[node]:
+                note(f"node {node} was lost; the end of its console:")
+                tail = self.read(f"console.{node}").splitlines()[-25:]
+                tail += self.read(f"qemu.{node}").splitlines()[-5:]
+                print("\n".join(tail), file=sys.stderr)
+        if not all(status.values()):
+            return LOST
+        for node in self.nodes:
+            if int(status[node]):
+                return int(status[node])
+        return REPORTED if reports else 0
+
+
+def make_log_dir(name):
+    base = os.path.join(TOP, "build", "log",
+                        time.strftime("%Y%m%d-%H%M%S-") + name)
+    path, n = base, 1
+    while True:
+        try:
+            os.makedirs(path)
+            return path
+        except FileExistsError:
+            n += 1
+            path = f"{base}-{n}"
+
+
+def host_khz():
+    with open("/proc/cpuinfo") as f:
+        m = re.search(r"cpu MHz\s*: ([\d.]+)", f.read())
+    return int(float(m[1]) * 1000) if m else 2000000
+
+
+def kvm_works(args, kernel):
+    """Whether a stock kernel really boots here with KVM.
+
+    The device node proves nothing: under some hypervisors a kernel hangs. The
+    answer is kept until this machine boots again.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        boot = f.read().strip()
+    path = os.path.join(TOP, "build", "vm", "kvm.json")
+    try:
+        with open(path) as f:
+            known = json.load(f)
+        if known["boot"] == boot and kernel["release"] in known:
+            return known[kernel["release"]]
+    except (OSError, ValueError, KeyError):
+        known = {}
+    if known.get("boot") != boot:
+        known = {"boot": boot}
+    note(f"probing KVM with {kernel['release']}")
+    probe = argparse.Namespace(**{
+        **vars(args), "topology": "none", "driver": "none", "smp": 1,
+        "command": ["true"], "env": [], "timeout": KVM_PROBE_S,
+        "cmdline": ""})
+    run = Run(probe, kernel, None, "kvm", "kvm-probe")
+    run.boot(show=False)
+    works = run.read("status.A").strip() == "0"
+    note("KVM " + ("works" if works else "does not boot it; emulating"))
+    known[kernel["release"]] = works
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".tmp", "w") as f:
+        json.dump(known, f)
+    os.rename(path + ".tmp", path)
+    return works
+
+
+def choose_accel(args, kernel):
+    if args.icount:
+        return "icount"
+    forced = os.environ.get("SOFTRDMA_ACCEL")
+    if forced in ("kvm", "tcg"):
+        return forced
+    return "kvm" if kvm_works(args, kernel) else "tcg"
+
+
+def main():
+    args = parse_args()
+    if args.kernel == "debug":
+        delegate_to_uml()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+    kernel = fetch_kernel(args.kernel)
+    ko = args.module and os.path.realpath(args.module)
+    has_module = os.path.exists(os.path.join(TOP, "Kbuild"))
+    if not ko and (args.driver == "softrdma" or
+                   args.driver == "none" and has_module):
+        ko = build_module(args.kernel)
+    kernel["initramfs"] = initramfs(kernel)
+    accel = choose_accel(args, kernel)
+    name = args.name or os.path.basename(args.command[0])
+    name = re.sub(r"[^\w.+-]", "_", f"{args.kernel}-{name}")
+
+    for attempt in range(EMULATOR_RETRIES + 1):
+        start = time.monotonic()
+        run = Run(args, kernel, ko, accel, name)
+        run.boot()
+        if attempt < EMULATOR_RETRIES and run.emulator_race():
+            note("the emulator's known int3 race ended the boot "
+                 f"({os.path.relpath(run.dir)}); booting again")
+            continue
+        break
+    status = run.verdict()
+    what = f"{kernel['release']} {accel} {args.driver} {args.topology}"
+    took = time.monotonic() - start
+    summary = f"{what}: status {status} in {took:.0f} s"
+    with open(run.path("summary"), "w") as f:
+        f.write(summary + "\n")
+    if status:
+        note(f"{summary}; logs in {os.path.relpath(run.dir)}")
+    else:
+        note(summary)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
