@@ -284,7 +284,9 @@ class Run:
             else:
                 append.append(f"tsc_early_khz={host_khz()}")
                 accel += ["-accel", "tcg,thread=multi"]
-        cmd = ["qemu-system-x86_64", "-M", "q35,usb=off,smbus=off,sata=off",
+        # The emulator does not outlive this program, however that ends.
+        cmd = ["setpriv", "--pdeathsig", "KILL",
+               "qemu-system-x86_64", "-M", "q35,usb=off,smbus=off,sata=off",
                "-nodefaults", "-no-user-config", "-display", "none",
                "-no-reboot", *accel, "-smp", str(a.smp), "-m", str(a.memory),
                "-kernel", self.kernel["vmlinuz"],
