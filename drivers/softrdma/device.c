@@ -7,6 +7,7 @@
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
 
 #include "ah.h"
 #include "compat/compat.h"
@@ -110,8 +111,8 @@ static int query_port(struct ib_device *ib, u32 port,
 	attr->phys_mtu = READ_ONCE(dev->ndev->mtu);
 	attr->gid_tbl_len = SRDMA_GID_TABLE_LEN;
 	attr->ip_gids = 1;
-	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_REINIT_SUP |
-			       IB_PORT_DEVICE_MGMT_SUP;
+	attr->port_cap_flags = IB_UVERBS_PCF_CM_SUP |
+			       IB_UVERBS_PCF_DEVICE_MGMT_SUP;
 	attr->max_msg_sz = SRDMA_MAX_MESSAGE;
 	attr->pkey_tbl_len = SRDMA_PKEY_TABLE_LEN;
 	attr->max_vl_num = 1;
