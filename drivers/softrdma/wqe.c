@@ -191,14 +191,13 @@ enum srdma_wqe_why srdma_wqe_check(struct srdma_wqe *wqe,
  * Does the slot carry its data inside? The flag says so; so does, from
  * ibv_wr_set_inline_data() of older libraries, a length without pieces.
  */
-static bool slot_is_inline(const struct srdma_abi_send_wqe *raw)
+static bool slot_is_inline(const struct srdma_abi_send_wqe *raw,
+			   const struct srdma_wr_info *info)
 {
-	const struct srdma_wr_info *info = srdma_wr_info_get(raw->opcode);
-
 	if (raw->opcode == SRDMA_WR_ATOMIC_WRITE ||
 	    raw->send_flags & SRDMA_WR_INLINE)
 		return true;
-	return info && info->flags & SRDMA_WRI_PAYLOAD && !raw->dma.num_sge &&
+	return info->flags & SRDMA_WRI_PAYLOAD && !raw->dma.num_sge &&
 	       raw->dma.length;
 }
 
@@ -287,7 +286,7 @@ static enum srdma_wqe_why take_data(struct srdma_wqe *out,
 {
 	const struct srdma_wr_info *info = srdma_wr_info_get(raw->opcode);
 
-	if (slot_is_inline(raw))
+	if (slot_is_inline(raw, info))
 		return take_inline(out, raw, room, lim);
 	if (info->flags & (SRDMA_WRI_PAYLOAD | SRDMA_WRI_FILL))
 		return take_sges(out, raw, room, lim);
