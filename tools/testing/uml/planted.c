@@ -34,9 +34,8 @@ static void plant_leak(void)
 {
 	int i;
 
-	/* Several: a stale pointer on a stack may hide one. */
-	for (i = 0; i < 8; i++)
-		sink = !kmalloc(100 + i, GFP_KERNEL);
+	for (i = 0; i < 100; i++)
+		sink = !kmalloc(100, GFP_KERNEL);
 }
 
 static void plant_use_after_free(void)
