@@ -32,8 +32,8 @@
 #define ID_DISTANCE	(LINK_LEN + V4_LEN + UDP_LEN - V4_ID - 2 + \
 			 SRDMA_BTH_LEN - 4)
 
-/* id_bit[i]: what bit i of the identification does to a train's base. */
-static u32 id_bit[16] __ro_after_init;
+/* id_table[i][b]: what byte i of the identification does to a train's base. */
+static u32 id_table[2][256] __ro_after_init;
 
 static void put_be16(u8 *p, u16 v)
 {
@@ -48,13 +48,18 @@ static u16 get_be16(const u8 *p)
 
 void srdma_icrc_init(void)
 {
-	u8 zeros[2 + ID_DISTANCE] = {};
+	u8 bytes[2 + ID_DISTANCE] = {};
+	u32 b;
 	int i;
 
 	srdma_crc32_init();
-	for (i = 0; i < 16; i++) {
-		put_be16(zeros, 1u << i);
-		id_bit[i] = srdma_crc32_portable(0, zeros, sizeof(zeros));
+	for (i = 0; i < 2; i++) {
+		for (b = 0; b < 256; b++) {
+			bytes[i] = b;
+			id_table[i][b] = srdma_crc32_portable(0, bytes,
+							      sizeof(bytes));
+		}
+		bytes[i] = 0;
 	}
 }
 
@@ -142,12 +147,8 @@ u32 srdma_icrc_train_start(const struct srdma_icrc_train *tr, u16 ip_id,
 			   __be32 apsn)
 {
 	u16 differ = tr->ipv4 ? tr->id ^ ip_id : 0;
-	u32 crc = tr->base;
-	int i;
+	u32 crc = tr->base ^ id_table[0][differ >> 8] ^
+		  id_table[1][differ & 0xff];
 
-	/* Consecutive identifications differ in the low bits: a short loop. */
-	for (i = 0; differ; i++, differ >>= 1)
-		if (differ & 1)
-			crc ^= id_bit[i];
 	return srdma_crc32_portable(crc, &apsn, sizeof(apsn));
 }
