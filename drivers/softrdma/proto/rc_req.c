@@ -136,19 +136,41 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 	srdma_req_rearm(req);
 }
 
-void srdma_req_go_back(struct srdma_rc_req *req, u32 upto, u64 now)
+/* A response may now be to either copy: not a round trip (Karn). */
+static void note_back(struct srdma_rc_req *req, u64 now)
 {
-	bool again = srdma_req_resending(req);
-
-	req->cur = req->una;
-	req->cur_psn = req->una_psn;
-	if (!again ||
-	    srdma_req_dist(req, upto) > srdma_req_dist(req, req->resend_psn))
-		req->resend_psn = upto;
-	/* A response may now be to either copy: not a round trip (Karn). */
 	req->rtt_timed = false;
 	req->unasked = 0;
 	req->back_at = now;
+}
+
+void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
+{
+	req->cur = req->una;
+	req->cur_psn = req->una_psn;
+	req->resend_psn = req->max_psn;
+	req->resend_all = true;
+	note_back(req, now);
+}
+
+void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 end = srdma_msg_end(msg);
+	u32 psn = first_needed(req, idx);
+
+	msg->lost = true;
+	if (!srdma_req_resending(req)) {
+		req->resend_all = false;
+		req->resend_psn = end;
+	}
+	if (srdma_req_dist(req, psn) < srdma_req_dist(req, req->cur_psn)) {
+		req->cur = idx;
+		req->cur_psn = psn;
+	}
+	if (srdma_req_dist(req, end) > srdma_req_dist(req, req->resend_psn))
+		req->resend_psn = end;
+	note_back(req, now);
 }
 
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
@@ -173,10 +195,19 @@ static void jump_to_front(struct srdma_rc_req *req)
 		req->cur--;
 }
 
+/* Is message @idx, which is not complete, left alone this time? */
+static bool passed_over(const struct srdma_rc_req *req, u32 idx)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	return srdma_msg_is_rd(msg) && !msg->lost && !req->resend_all;
+}
+
 /* Passes over what need not be sent again. */
 static void skip_complete(struct srdma_rc_req *req)
 {
 	while (srdma_req_resending(req)) {
+		struct srdma_rc_msg *msg;
 		u32 needed;
 
 		if (srdma_req_dist(req, req->cur_psn) >=
@@ -184,11 +215,13 @@ static void skip_complete(struct srdma_rc_req *req)
 			jump_to_front(req);
 			return;
 		}
-		needed = first_needed(req, req->cur);
+		msg = srdma_rc_req_msg(req, req->cur);
+		needed = passed_over(req, req->cur) ? srdma_msg_end(msg) :
+			 first_needed(req, req->cur);
 		if (srdma_req_dist(req, needed) >
 		    srdma_req_dist(req, req->cur_psn))
 			req->cur_psn = needed;
-		if (!complete(req, req->cur))
+		if (needed != srdma_msg_end(msg))
 			return;
 		req->cur++;
 	}
@@ -410,6 +443,7 @@ static void note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 {
 	u32 end = srdma_msg_end(msg);
 
+	msg->lost = false;
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 }

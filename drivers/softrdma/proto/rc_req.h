@@ -53,6 +53,7 @@
  * @op: enum srdma_wr_opcode; the poster writes it
  * @flags: SRDMA_WR_FENCE, _SIGNALED, _SOLICITED, SRDMA_MSG_DRAIN; the poster
  *	writes them
+ * @lost: READ, atomic, FLUSH: the response is lost, to be asked for again
  * @answered: READ, atomic, FLUSH: the whole response is in place; local
  *	operation: it was executed
  *
@@ -70,6 +71,7 @@ struct srdma_rc_msg {
 	u32 guard;
 	u8 op;
 	u8 flags;
+	bool lost;
 	bool answered;
 };
 
@@ -199,6 +201,8 @@ struct srdma_rc_req_attr {
  * @ack_psn: behind the newest PSN that the peer has executed
  * @resend_psn: while cur_psn is before this, messages the peer has done are
  *	passed over and others sent again; beyond, it jumps to max_psn
+ * @resend_all: meanwhile READs that may still be answered are asked for again
+ *	as well, not only those known to be lost
  * @ssn: send sequence number of the last started message
  * @lsn: with @limited: newest SSN that has a credit (9.7.7.2)
  * @rd_out: READs, atomics and FLUSHes in [una, fresh)
@@ -254,6 +258,7 @@ struct srdma_rc_req {
 	u32 max_psn;
 	u32 ack_psn;
 	u32 resend_psn;
+	bool resend_all;
 
 	u32 ssn;
 	u32 lsn;

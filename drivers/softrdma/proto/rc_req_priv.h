@@ -68,8 +68,11 @@ void srdma_req_executed(struct srdma_rc_req *req, u32 psn);
  */
 void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 
-/* Send again what is incomplete from una up to before @upto. */
-void srdma_req_go_back(struct srdma_rc_req *req, u32 upto, u64 now);
+/* Send again all that is incomplete. */
+void srdma_req_go_back(struct srdma_rc_req *req, u64 now);
+
+/* Ask again for the rest of READ or atomic @idx, and nothing else. */
+void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 
 /* Message @idx fails here and now; all others not complete are flushed. */
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,

@@ -15,6 +15,9 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
+/* Messages from the oldest on that are looked at for a lost answer. */
+#define LOOK_AHEAD	16u
+
 /* Which started message has @psn? It is one of those outstanding. */
 static u32 find(const struct srdma_rc_req *req, u32 psn)
 {
@@ -40,6 +43,12 @@ static u32 find(const struct srdma_rc_req *req, u32 psn)
 	return idx;
 }
 
+/* Too early for the peer to have seen what was sent again. */
+static bool just_back(const struct srdma_rc_req *req, u64 now)
+{
+	return req->back_at && now - req->back_at < req->srtt_ns / 2;
+}
+
 /* 9.7.7.2: the credits count from the message that the peer is at. */
 static void take_credits(struct srdma_rc_req *req, const struct srdma_pkt *pkt)
 {
@@ -56,33 +65,47 @@ static void take_credits(struct srdma_rc_req *req, const struct srdma_pkt *pkt)
 	req->limited = true;
 }
 
-/* Goes back for a READ without a counted retry left? Leave it to the timer. */
-static void ask_again(struct srdma_rc_req *req, u32 upto, u64 now)
+/*
+ * The answer to @idx is lost: ask again at once. For the oldest message that
+ * costs a retry; with none left the ACK timer decides, as the network may
+ * only have changed the order.
+ */
+static void lost(struct srdma_rc_req *req, u32 idx, u64 now)
 {
-	if (!req->retry_left)
+	if (srdma_rc_req_msg(req, idx)->lost)
 		return;
-	req->retry_left--;
+	if (idx == req->una) {
+		if (!req->retry_left)
+			return;
+		req->retry_left--;
+	}
 	srdma_req_note_loss(req);
-	srdma_req_go_back(req, upto, now);
+	srdma_req_ask_again(req, idx, now);
 }
 
 /*
- * A response to the message at @psn came. If the oldest incomplete message is
- * a READ or atomic in front of that, its own response is lost: responses come
- * in PSN order. But a response that was on its way when the READ was asked
- * for again proves nothing about the second answer: that is msg->guard.
+ * A response to @psn came. A READ or atomic in front of that which has no
+ * answer has lost it: responses come in PSN order. But a response that was on
+ * its way when the READ was asked for again proves nothing about the second
+ * answer: that is msg->guard.
  */
 static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 {
 	u32 dist = srdma_req_dist(req, psn);
 	struct srdma_rc_msg *msg;
+	u32 idx = req->una;
+	u32 look;
 
 	if (dist >= srdma_req_dist(req, req->max_psn))
 		return;
-	msg = srdma_rc_req_msg(req, req->una);
-	if (!srdma_msg_is_rd(msg) || dist < srdma_req_dist(req, msg->guard))
-		return;
-	ask_again(req, psn, now);
+	for (look = 0; look < LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+		msg = srdma_rc_req_msg(req, idx);
+		if (idx != req->una && srdma_req_dist(req, msg->psn) >= dist)
+			break;
+		if (srdma_msg_is_rd(msg) && !msg->answered &&
+		    dist >= srdma_req_dist(req, msg->guard))
+			lost(req, idx, now);
+	}
 }
 
 static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
@@ -101,7 +124,7 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 		 * repeated: it has dropped everything sent behind it.
 		 */
 		srdma_req_note_loss(req);
-		srdma_req_go_back(req, req->max_psn, now);
+		srdma_req_go_back(req, now);
 	}
 	check_unanswered(req, pkt->psn, now);
 	return SRDMA_REQ_ACK;
@@ -124,7 +147,7 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 	}
 	if (req->rnr_retry != 7)
 		req->rnr_left--;
-	srdma_req_go_back(req, req->max_psn, now);
+	srdma_req_go_back(req, now);
 	req->probe_due = false;
 	req->rnr_until = now + srdma_rnr_timer_ns(
 					srdma_aeth_value(pkt->aeth.syndrome));
@@ -141,8 +164,10 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 {
 	if (req->rnr_until > now)
 		return SRDMA_REQ_DROP_DUP;
-	if (req->back_at && pkt->psn == req->nak_psn &&
-	    pkt->psn == req->una_psn && now - req->back_at < req->srtt_ns / 2)
+	if (srdma_req_resending(req) && req->resend_all &&
+	    req->cur_psn == req->una_psn)
+		return SRDMA_REQ_DROP_DUP;
+	if (just_back(req, now) && pkt->psn == req->nak_psn)
 		return SRDMA_REQ_DROP_DUP;
 	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
@@ -156,7 +181,7 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	req->nak_psn = pkt->psn;
 	req->heard_at = now;
 	srdma_req_note_loss(req);
-	srdma_req_go_back(req, req->max_psn, now);
+	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_REQ_RETRY;
 }
@@ -222,15 +247,16 @@ static enum srdma_req_resp bad_response(struct srdma_rc_req *req, u32 idx)
  * first one are the rest of the same stream, unless they begin anew: then
  * the second stream, too, has lost the packet.
  */
-static enum srdma_req_resp behind_hole(struct srdma_rc_req *req,
-				       struct srdma_rc_msg *msg, u32 offset,
-				       u64 now)
+static enum srdma_req_resp behind_hole(struct srdma_rc_req *req, u32 idx,
+				       u32 offset, u64 now)
 {
-	bool again = !msg->high || offset <= msg->high;
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	bool again = !msg->high || offset < msg->high ||
+		     (offset == msg->high && !just_back(req, now));
 
 	msg->high = offset;
 	if (again)
-		ask_again(req, srdma_msg_end(msg), now);
+		lost(req, idx, now);
 	return SRDMA_REQ_DROP_GAP;
 }
 
@@ -254,7 +280,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (pkt->op->flags & SRDMA_OP_AETH &&
 	    srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
 		take_credits(req, pkt);
-	srdma_req_executed(req, msg->psn);
+	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
@@ -263,7 +289,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (msg->answered || offset < msg->done)
 		return SRDMA_REQ_DROP_DUP;
 	if (offset > msg->done)
-		return behind_hole(req, msg, offset, now);
+		return behind_hole(req, idx, offset, now);
 	if (pkt->payload_len != min(len - offset, mtu))
 		return bad_response(req, idx);
 	act->idx = idx;
@@ -286,7 +312,7 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_ERROR;
 	if (srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
 		take_credits(req, pkt);
-	srdma_req_executed(req, msg->psn);
+	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;

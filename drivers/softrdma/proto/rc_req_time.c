@@ -144,7 +144,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	req->probe_at = now + srdma_req_probe_wait(req);
 	srdma_rc_req_msg(req, req->una)->high = 0;
 	srdma_req_note_loss(req);
-	srdma_req_go_back(req, req->max_psn, now);
+	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;
 }

@@ -209,10 +209,11 @@ static bool fill_rd_atomic(const struct srdma_rc_resp *resp,
 			   const struct srdma_pkt *pkt,
 			   struct srdma_rc_resp_act *act)
 {
+	const struct srdma_rc_res *res = &resp->res[resp->res_head];
 	u32 op = pkt->op->flags;
 
 	/* More outstanding than agreed upon. */
-	if (!resp->nres || resp->res[resp->res_head].pending)
+	if (!resp->nres || (res->pending && !res->answered))
 		return false;
 	act->res = resp->res_head;
 	if (op & SRDMA_OP_ATOMIC) {
@@ -285,6 +286,9 @@ static void keep(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
 {
 	struct srdma_rc_res *res = &resp->res[act->res];
 
+	/* The requester has the answer that was to be repeated. */
+	if (res->pending)
+		srdma_resp_answered(resp, act->res);
 	memset(res, 0, sizeof(*res));
 	res->psn = pkt->psn;
 	res->npsn = 1;

@@ -110,6 +110,7 @@ struct srdma_rc_resp_act {
  * @end_psn: behind its last PSN
  * @opcode: of the request
  * @pending: the answer is not sent completely
+ * @answered: it was, once: what is pending is a repetition
  *
  * Memory of the caller; the core writes it.
  */
@@ -125,6 +126,7 @@ struct srdma_rc_res {
 	u32 end_psn;
 	u8 opcode;
 	bool pending;
+	bool answered;
 };
 
 /* Which response is to be sent next. */

@@ -41,16 +41,14 @@ void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
 	res->cur_psn = psn;
 }
 
-/* The slot at res_out is answered: on to the next oldest. */
-static void answered(struct srdma_rc_resp *resp)
+void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot)
 {
-	resp->res[resp->res_out].pending = false;
+	resp->res[slot].pending = false;
 	if (!--resp->res_pending)
 		return;
-	do {
+	while (!resp->res[resp->res_out].pending)
 		if (++resp->res_out == resp->nres)
 			resp->res_out = 0;
-	} while (!resp->res[resp->res_out].pending);
 }
 
 static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
@@ -150,8 +148,10 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 	res->cur_psn = end;
 	if (end == resp->epsn)
 		resp->ack_due = false;
+	if (end == srdma_psn_add(res->psn, res->npsn))
+		res->answered = true;
 	if (end == res->end_psn)
-		answered(resp);
+		srdma_resp_answered(resp, out->res);
 }
 
 void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
@@ -160,6 +160,6 @@ void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 {
 	/* Nothing behind the NAK may be answered. */
 	while (resp->res_pending)
-		answered(resp);
+		srdma_resp_answered(resp, resp->res_out);
 	srdma_resp_nak_why(resp, why, out->b.psn);
 }

@@ -22,4 +22,7 @@ void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
 /* The answer of slot @slot is due from @psn up to before @end. */
 void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
 
+/* Nothing of slot @slot, which is pending, is due any more. */
+void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot);
+
 #endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Packets to bytes, bytes through the network, bytes to packets.
+ */
+#ifndef SIM_NET_H
+#define SIM_NET_H
+
+#include "sim.h"
+
+/*
+ * A frame with the headers of @pkt in place; the caller writes
+ * @pkt->payload_len bytes at *@payload.
+ */
+struct frame *net_frame(struct sim *s, struct node *from,
+			const struct srdma_pkt *pkt, u8 **payload);
+
+/* Puts it on the wire, or loses it if @lost. */
+void net_send(struct sim *s, struct node *from, struct frame *f, bool lost);
+
+/* Is a whole burst lost at once? */
+bool net_train_lost(struct sim *s);
+
+/* Checks and parses a frame that arrived; false: it is dropped. */
+bool net_receive(struct sim *s, struct node *to, struct frame *f);
+
+/* "READ_REQ psn 000012 ..." */
+const char *net_describe(const struct srdma_pkt *pkt);
+
+void net_init(void);
+
+#endif

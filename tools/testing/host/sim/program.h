@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a seed decides: parameters and programs.
+ */
+#ifndef SIM_PROGRAM_H
+#define SIM_PROGRAM_H
+
+#include "sim.h"
+
+/* Everything of @s from @seed. */
+void program_make(struct sim *s, u64 seed);
+
+/*
+ * The fixed scenario of the goodput figures: @count messages of @op with
+ * @len bytes from A to B, over 10 Gbit/s and 10 us, packets lost at @loss
+ * of 10000.
+ */
+void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
+			  u32 loss);
+
+/* One line. */
+void program_describe(const struct sim *s);
+
+#endif
