@@ -207,6 +207,15 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 	return skb;
 }
 
+/* Drops what waits in the inbox. */
+void srdma_engine_clear(struct srdma_engine *engine)
+{
+	struct sk_buff *skb;
+
+	while ((skb = srdma_engine_receive(engine)))
+		kfree_skb(skb);
+}
+
 /**
  * srdma_engine_init - an engine that is stopped
  * @engine: engine
@@ -248,6 +257,5 @@ void srdma_engine_start(struct srdma_engine *engine)
 void srdma_engine_uninit(struct srdma_engine *engine)
 {
 	tasklet_kill(&engine->tasklet);
-	skb_queue_purge(&engine->inbox);
-	engine->inbox_bytes = 0;
+	srdma_engine_clear(engine);
 }

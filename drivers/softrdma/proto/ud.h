@@ -42,6 +42,7 @@ enum srdma_ud_recv {
 	SRDMA_UD_RECV_PKEY,	/* drop */
 	SRDMA_UD_RECV_QKEY,	/* drop */
 	SRDMA_UD_RECV_LENGTH,	/* more than the path MTU: drop */
+	SRDMA_UD_RECV_NR,
 };
 
 /**

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receive engine: takes requests from the inbox, asks the protocol core
+ * what they are, does what they say, and answers (respond.c).
+ */
+#include <linux/slab.h>
+
+#include "arrival.h"
+#include "cq.h"
+#include "device.h"
+#include "proto/ud.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "recv.h"
+#include "respond.h"
+#include "srq.h"
+#include "stats.h"
+
+/**
+ * struct request - a request packet being executed
+ * @qp: queue pair
+ * @skb: what it came in
+ * @walk: over the bytes of @skb
+ * @pkt: its headers
+ * @act: what the core wants done
+ */
+struct request {
+	struct srdma_qp *qp;
+	struct sk_buff *skb;
+	struct srdma_skb_walk walk;
+	struct srdma_pkt pkt;
+	struct srdma_rc_resp_act act;
+};
+
+/* Why a request was not executed; the first is that it was. */
+enum outcome {
+	OUTCOME_OK,
+	OUTCOME_NO_RWQE,	/* nothing posted */
+	OUTCOME_BAD_RWQE,	/* what was posted is no receive request */
+	OUTCOME_TOO_LONG,	/* the receive request is too small */
+	OUTCOME_LOCAL,		/* its memory cannot be written */
+	OUTCOME_INVALID,	/* the request makes no sense */
+	OUTCOME_ACCESS,		/* the peer may not do that */
+};
+
+/* ---- receive requests ---- */
+
+static void complete_rwqe(struct request *r, enum ib_wc_status status,
+			  enum ib_wc_opcode opcode, u32 len, bool solicited)
+{
+	struct srdma_qp *qp = r->qp;
+	struct ib_wc wc = {
+		.wr_id = qp->resp.rwqe->wr_id,
+		.status = status,
+		.opcode = opcode,
+		.byte_len = len,
+		.qp = qp->ib,
+		.src_qp = qp->attr.dest_qp_num,
+		.port_num = SRDMA_PORT,
+	};
+
+	if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_IMM)) {
+		wc.ex.imm_data = r->pkt.imm;
+		wc.wc_flags |= IB_WC_WITH_IMM;
+	} else if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_INV)) {
+		wc.ex.invalidate_rkey = r->pkt.inv_rkey;
+		wc.wc_flags |= IB_WC_WITH_INVALIDATE;
+	}
+	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) {
+		wc.src_qp = r->pkt.deth.src_qpn;
+		srdma_arrival_fill_wc(r->skb, &wc);
+	}
+	qp->resp.has_rwqe = false;
+	if (!srdma_cq_add(qp->recv_cq, &wc, solicited))
+		srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+/* The request that is in use failed; the QP is about to. */
+static void fail_rwqe(struct request *r, enum ib_wc_status status)
+{
+	if (r->qp->resp.has_rwqe)
+		complete_rwqe(r, status, IB_WC_RECV, 0, false);
+}
+
+static enum srdma_rq_taken take(struct srdma_qp *qp)
+{
+	u32 left;
+
+	return qp->srq ? srdma_srq_take(qp->srq, qp->resp.rwqe) :
+			 srdma_rq_take(&qp->rq, qp->resp.rwqe, &left);
+}
+
+/* A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. */
+static enum outcome take_rwqe(struct srdma_qp *qp)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	if (!resp->has_rwqe) {
+		switch (take(qp)) {
+		case SRDMA_RQ_EMPTY:
+			return OUTCOME_NO_RWQE;
+		case SRDMA_RQ_BAD:
+			resp->has_rwqe = true;
+			return OUTCOME_BAD_RWQE;
+		case SRDMA_RQ_TAKEN:
+			resp->has_rwqe = true;
+			break;
+		}
+	}
+	memset(&resp->pos, 0, sizeof(resp->pos));
+	return OUTCOME_OK;
+}
+
+/* ---- doing what a request says ---- */
+
+static enum outcome scatter(struct request *r, u32 offset)
+{
+	struct srdma_responder *resp = &r->qp->resp;
+	struct srdma_rwqe *rwqe = resp->rwqe;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	u32 len = r->pkt.payload_len;
+
+	if (len > rwqe->length || offset > rwqe->length - len)
+		return OUTCOME_TOO_LONG;
+	if (!len)
+		return OUTCOME_OK;
+	srdma_mem_begin_list(&it, &resp->rq_who, rwqe->sge, rwqe->num_sge,
+			     IB_ACCESS_LOCAL_WRITE, &resp->pos);
+	why = srdma_mem_seek(&it, offset) ?:
+	      srdma_mem_write_skb(&it, &r->walk,
+				  srdma_arrival(r->skb)->payload, len);
+	resp->pos = it.pos;
+	srdma_mem_end(&it);
+	return why ? OUTCOME_LOCAL : OUTCOME_OK;
+}
+
+static enum outcome do_send(struct request *r)
+{
+	enum outcome outcome = OUTCOME_OK;
+	struct srdma_qp *qp = r->qp;
+
+	if (r->act.flags & SRDMA_ACT_RWQE)
+		outcome = take_rwqe(qp);
+	if (!outcome)
+		outcome = scatter(r, r->act.offset);
+	if (!outcome && (r->act.flags & SRDMA_ACT_END) &&
+	    (r->pkt.op->flags & SRDMA_OP_INV) &&
+	    srdma_mem_invalidate(&qp->resp.who, r->pkt.inv_rkey, true))
+		outcome = OUTCOME_ACCESS;
+	return outcome;
+}
+
+static bool qp_allows(const struct srdma_qp *qp, u32 access)
+{
+	return (qp->attr.qp_access_flags & access) == access;
+}
+
+static enum outcome do_write(struct request *r)
+{
+	const struct srdma_rc_resp_act *act = &r->act;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	enum outcome outcome;
+
+	/* The whole range at the start, so that nothing is half written. */
+	if ((act->flags & SRDMA_ACT_START) && act->total) {
+		if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE) ||
+		    srdma_mem_check_remote(&qp->resp.who, act->rkey, act->va,
+					   act->total, IB_ACCESS_REMOTE_WRITE))
+			return OUTCOME_ACCESS;
+	}
+	if (act->flags & SRDMA_ACT_RWQE) {
+		outcome = take_rwqe(qp);
+		if (outcome)
+			return outcome;
+	}
+	if (!act->len)
+		return OUTCOME_OK;
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+				     act->len, IB_ACCESS_REMOTE_WRITE);
+	if (!why) {
+		why = srdma_mem_write_skb(&it, &r->walk,
+					  srdma_arrival(r->skb)->payload,
+					  act->len);
+		srdma_mem_end(&it);
+	}
+	return why ? OUTCOME_ACCESS : OUTCOME_OK;
+}
+
+/* The data are fetched when the answer is sent. */
+static enum outcome do_read(struct request *r)
+{
+	struct srdma_qp *qp = r->qp;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_READ))
+		return OUTCOME_ACCESS;
+	if (r->act.len &&
+	    srdma_mem_check_remote(&qp->resp.who, r->act.rkey, r->act.va,
+				   r->act.len, IB_ACCESS_REMOTE_READ))
+		return OUTCOME_ACCESS;
+	return OUTCOME_OK;
+}
+
+static enum outcome of_memory(enum srdma_mem_why why)
+{
+	if (why == SRDMA_MEM_ALIGN)
+		return OUTCOME_INVALID;
+	return why ? OUTCOME_ACCESS : OUTCOME_OK;
+}
+
+static enum outcome do_atomic(struct request *r)
+{
+	struct srdma_rc_resp_act *act = &r->act;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
+		return OUTCOME_ACCESS;
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+				     sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
+	if (why)
+		return of_memory(why);
+	if (r->pkt.opcode == SRDMA_RC_CMP_SWAP)
+		why = srdma_mem_cmp_swap(&it, r->pkt.atomic.compare,
+					 r->pkt.atomic.swap_add, &act->orig);
+	else
+		why = srdma_mem_fetch_add(&it, r->pkt.atomic.swap_add,
+					  &act->orig);
+	srdma_mem_end(&it);
+	return of_memory(why);
+}
+
+static enum outcome do_atomic_write(struct request *r)
+{
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	__le64 value;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+		return OUTCOME_ACCESS;
+	if (skb_copy_bits(r->skb, srdma_arrival(r->skb)->payload, &value,
+			  sizeof(value)))
+		return OUTCOME_INVALID;
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, r->act.rkey,
+				     r->act.va, sizeof(value),
+				     IB_ACCESS_REMOTE_WRITE);
+	if (!why) {
+		why = srdma_mem_store(&it, &value);
+		srdma_mem_end(&it);
+	}
+	return of_memory(why);
+}
+
+static enum outcome do_flush(struct request *r)
+{
+	bool persistent = r->pkt.feth.plt & SRDMA_FLUSH_PERSISTENT;
+	u32 access = persistent ? SRDMA_ACCESS_FLUSH_PERSISTENT :
+				  SRDMA_ACCESS_FLUSH_GLOBAL;
+	const struct srdma_rc_resp_act *act = &r->act;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	u64 len = act->len;
+
+	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
+		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
+					     access);
+	else
+		why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey,
+					     act->va, len, access);
+	if (why)
+		return of_memory(why);
+	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
+		len = it.span.left;
+	why = srdma_mem_flush(&it, len, persistent);
+	srdma_mem_end(&it);
+	return of_memory(why);
+}
+
+/* ---- reliable connections ---- */
+
+static enum outcome execute(struct request *r, enum srdma_resp_verdict verdict)
+{
+	switch (verdict) {
+	case SRDMA_RESP_SEND:
+		return do_send(r);
+	case SRDMA_RESP_WRITE:
+		return do_write(r);
+	case SRDMA_RESP_READ:
+	case SRDMA_RESP_DUP_READ:
+		return do_read(r);
+	case SRDMA_RESP_ATOMIC:
+		return do_atomic(r);
+	case SRDMA_RESP_ATOMIC_WRITE:
+		return do_atomic_write(r);
+	case SRDMA_RESP_FLUSH:
+		return do_flush(r);
+	case SRDMA_RESP_DUP:
+	case SRDMA_RESP_NAK_INV_REQ:
+	case SRDMA_RESP_DROP_GAP:
+	case SRDMA_RESP_DROP_OLD:
+	case SRDMA_RESP_DROP_RANGE:
+	case SRDMA_RESP_DROP_ERROR:
+	case SRDMA_RESP_NR:
+		break;
+	}
+	return OUTCOME_OK;
+}
+
+static void complete_message(struct request *r)
+{
+	bool solicited = r->act.flags & SRDMA_ACT_SE;
+
+	if (r->act.flags & SRDMA_ACT_COMP)
+		complete_rwqe(r, IB_WC_SUCCESS,
+			      r->pkt.op->flags & SRDMA_OP_WRITE ?
+			      IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+			      r->act.total, solicited);
+}
+
+/* What the peer, and the holder of the receive request, are told. */
+static enum srdma_resp_why refuse(struct request *r, enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_NO_RWQE:
+		return SRDMA_WHY_NO_RWQE;
+	case OUTCOME_BAD_RWQE:
+		fail_rwqe(r, IB_WC_LOC_QP_OP_ERR);
+		return SRDMA_WHY_OP;
+	case OUTCOME_TOO_LONG:
+		fail_rwqe(r, IB_WC_LOC_LEN_ERR);
+		return SRDMA_WHY_INV_REQ;
+	case OUTCOME_LOCAL:
+		fail_rwqe(r, IB_WC_LOC_PROT_ERR);
+		return SRDMA_WHY_OP;
+	case OUTCOME_ACCESS:
+		return SRDMA_WHY_ACCESS;
+	case OUTCOME_OK:
+	case OUTCOME_INVALID:
+		break;
+	}
+	return SRDMA_WHY_INV_REQ;
+}
+
+static void serve_rc(struct request *r)
+{
+	struct srdma_rc_resp *rc = &r->qp->resp.rc;
+	enum srdma_resp_verdict verdict;
+	enum outcome outcome;
+
+	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
+	srdma_stat_inc(r->qp->dev, SRDMA_STAT_REQ + verdict);
+	if (verdict >= SRDMA_RESP_DUP)
+		return;
+	outcome = execute(r, verdict);
+	if (outcome) {
+		srdma_rc_resp_fail(rc, &r->pkt, &r->act, refuse(r, outcome));
+		return;
+	}
+	complete_message(r);
+	srdma_rc_resp_commit(rc, &r->pkt, &r->act);
+}
+
+/* ---- unreliable connections ---- */
+
+static void serve_uc(struct request *r)
+{
+	struct srdma_uc_resp *uc = &r->qp->resp.uc;
+	enum srdma_uc_verdict verdict;
+	enum outcome outcome;
+
+	verdict = srdma_uc_resp_request(uc, &r->pkt, &r->act);
+	srdma_stat_inc(r->qp->dev, SRDMA_STAT_UC + verdict);
+	switch (verdict) {
+	case SRDMA_UC_SEND:
+		outcome = do_send(r);
+		break;
+	case SRDMA_UC_WRITE:
+		outcome = do_write(r);
+		break;
+	case SRDMA_UC_DROP_LOST:
+	case SRDMA_UC_DROP_SEQ:
+	case SRDMA_UC_DROP_LEN:
+	case SRDMA_UC_NR:
+		return;
+	}
+	if (!outcome) {
+		complete_message(r);
+		return;
+	}
+	/* The peer never hears of it: only the receive request fails. */
+	refuse(r, outcome);
+	srdma_uc_resp_fail(uc);
+}
+
+/* ---- datagrams ---- */
+
+static void serve_ud(struct request *r)
+{
+	struct srdma_qp *qp = r->qp;
+	struct srdma_ud_env env = {
+		.qkey = qp->attr.qkey,
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu)),
+	};
+	u8 grh[SRDMA_GRH_LEN];
+	struct srdma_mem_iter it;
+	enum srdma_ud_recv verdict;
+	enum outcome outcome;
+
+	verdict = srdma_ud_recv_check(&r->pkt, &env);
+	srdma_stat_inc(qp->dev, SRDMA_STAT_UD + verdict);
+	if (verdict != SRDMA_UD_RECV_OK)
+		return;
+	outcome = take_rwqe(qp);
+	if (outcome == OUTCOME_NO_RWQE) {
+		srdma_stat_inc(qp->dev, SRDMA_STAT_UD_NO_RWQE);
+		return;
+	}
+	if (!outcome && !srdma_ud_recv_fits(&r->pkt, qp->resp.rwqe->length))
+		outcome = OUTCOME_TOO_LONG;
+	if (!outcome) {
+		srdma_arrival_grh(r->skb, grh);
+		srdma_mem_begin_list(&it, &qp->resp.rq_who,
+				     qp->resp.rwqe->sge,
+				     qp->resp.rwqe->num_sge,
+				     IB_ACCESS_LOCAL_WRITE, &qp->resp.pos);
+		if (srdma_mem_write(&it, grh, sizeof(grh)))
+			outcome = OUTCOME_LOCAL;
+		qp->resp.pos = it.pos;
+		srdma_mem_end(&it);
+	}
+	if (!outcome)
+		outcome = scatter(r, sizeof(grh));
+	if (outcome) {
+		refuse(r, outcome);
+		return;
+	}
+	complete_rwqe(r, IB_WC_SUCCESS, IB_WC_RECV,
+		      sizeof(grh) + r->pkt.payload_len, r->pkt.se);
+}
+
+/* ---- the engine ---- */
+
+static void establish(struct srdma_qp *qp)
+{
+	if (qp->resp.established)
+		return;
+	qp->resp.established = true;
+	/* In RTS the consumer knows already (11.6.3.2). */
+	if (READ_ONCE(qp->state) == IB_QPS_RTR)
+		srdma_qp_event(qp, IB_EVENT_COMM_EST);
+}
+
+static void serve(struct request *r)
+{
+	switch (r->qp->qpt) {
+	case SRDMA_QPT_RC:
+		establish(r->qp);
+		serve_rc(r);
+		break;
+	case SRDMA_QPT_UC:
+		establish(r->qp);
+		serve_uc(r);
+		break;
+	case SRDMA_QPT_UD:
+	case SRDMA_QPT_GSI:
+		serve_ud(r);
+		break;
+	case SRDMA_QPT_NR:
+		break;
+	}
+}
+
+static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
+{
+	struct request r = { .qp = qp, .skb = skb };
+	int count = 0;
+
+	srdma_skb_walk_begin(&r.walk, skb);
+	for (;;) {
+		switch (srdma_arrival_next(skb, qp, false, &r.pkt)) {
+		case SRDMA_ARRIVED_PACKET:
+			count++;
+			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+				serve(&r);
+			continue;
+		case SRDMA_ARRIVED_BAD:
+			count++;
+			continue;
+		case SRDMA_ARRIVED_FOREIGN:
+		case SRDMA_ARRIVED_END:
+			break;
+		}
+		break;
+	}
+	srdma_skb_walk_end(&r.walk);
+	return count;
+}
+
+/*
+ * In the error state all that is posted completes as flushed; what user space
+ * posts later, when anything runs next. Requests of an SRQ stay in it.
+ */
+static void flush(struct srdma_qp *qp)
+{
+	struct request r = { .qp = qp };
+	u32 left;
+
+	if (qp->resp.has_rwqe)
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+	if (!qp->srq) {
+		while (srdma_rq_take(&qp->rq, qp->resp.rwqe, &left) !=
+		       SRDMA_RQ_EMPTY)
+			complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0,
+				      false);
+	} else if (!qp->resp.last_wqe) {
+		qp->resp.last_wqe = true;
+		srdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	}
+}
+
+static bool run_recv(struct srdma_engine *engine, unsigned long events,
+		     int budget)
+{
+	struct srdma_qp *qp = container_of(engine, struct srdma_qp, recv);
+	struct sk_buff *skb;
+
+	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
+		if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+			budget -= serve_all(qp, skb);
+		consume_skb(skb);
+	}
+	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+		budget = srdma_respond(qp, budget);
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		flush(qp);
+	return budget <= 0;
+}
+
+/* ---- life ---- */
+
+static u32 max_rq_sge(const struct srdma_qp *qp)
+{
+	return qp->srq ? qp->srq->rq.max_sge : qp->rq.max_sge;
+}
+
+int srdma_recv_init(struct srdma_qp *qp)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	resp->rwqe = kzalloc(srdma_rwqe_size(max_rq_sge(qp)),
+			     GFP_KERNEL_ACCOUNT);
+	if (!resp->rwqe)
+		return -ENOMEM;
+	resp->who = (struct srdma_mem_who) {
+		.dev = qp->dev,
+		.pd = qp->pd,
+		.set = &qp->windows,
+	};
+	resp->rq_who = (struct srdma_mem_who) {
+		.dev = qp->dev,
+		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
+	};
+	srdma_engine_init(&qp->recv, run_recv);
+	return 0;
+}
+
+/* The engine is stopped. */
+void srdma_recv_uninit(struct srdma_qp *qp)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	srdma_engine_uninit(&qp->recv);
+	srdma_path_drop(&resp->path);
+	kfree(resp->res);
+	kfree(resp->rwqe);
+}
+
+/* RTR is entered; @res holds max_dest_rd_atomic slots and becomes ours. */
+void srdma_recv_ready(struct srdma_qp *qp, struct srdma_rc_res *res)
+{
+	struct srdma_responder *resp = &qp->resp;
+	struct srdma_rc_resp_attr attr = {
+		.psn = qp->attr.rq_psn,
+		.mtu = srdma_qp_mtu(qp),
+		.min_rnr_timer = qp->attr.min_rnr_timer,
+	};
+
+	resp->mtu = attr.mtu;
+	resp->established = false;
+	resp->last_wqe = false;
+	kfree(resp->res);
+	resp->res = res;
+	if (qp->qpt == SRDMA_QPT_RC)
+		srdma_rc_resp_init(&resp->rc, &attr, res,
+				   qp->attr.max_dest_rd_atomic);
+	else
+		srdma_uc_resp_init(&resp->uc, attr.psn, attr.mtu);
+}
+
+void srdma_recv_update(struct srdma_qp *qp)
+{
+	if (qp->qpt == SRDMA_QPT_RC)
+		srdma_rc_resp_update(&qp->resp.rc, qp->attr.min_rnr_timer);
+}
+
+void srdma_recv_reset(struct srdma_qp *qp)
+{
+	srdma_engine_clear(&qp->recv);
+	srdma_path_drop(&qp->resp.path);
+	qp->resp.has_rwqe = false;
+}

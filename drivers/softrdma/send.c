@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The send engine: takes work requests from the ring, asks the protocol core
+ * what to send next, and sends it. What comes back is in complete.c.
+ */
+#include <linux/slab.h>
+
+#include "ah.h"
+#include "compat/compat.h"
+#include "complete.h"
+#include "device.h"
+#include "mr.h"
+#include "mw.h"
+#include "proto/ud.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "send.h"
+
+/* Requests that can be begun at once; the rest waits in the ring. */
+#define MAX_BEGUN	256
+
+/* Slots taken from the ring before some of them are sent. */
+#define FETCH_BATCH	32
+
+/* Bytes of the default IP payload in flight; the window adapts below it. */
+#define MAX_INFLIGHT	SZ_2M
+
+static bool is_rc(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC;
+}
+
+/* ---- fetching ---- */
+
+static bool store_is_full(const struct srdma_qp *qp)
+{
+	return is_rc(qp) ? srdma_rc_req_full(&qp->req.rc) :
+			   srdma_uc_req_full(&qp->req.uc);
+}
+
+static u32 head_index(const struct srdma_qp *qp)
+{
+	return is_rc(qp) ? qp->req.rc.head : qp->req.uc.head;
+}
+
+static void push(struct srdma_qp *qp)
+{
+	if (is_rc(qp))
+		srdma_rc_req_push(&qp->req.rc);
+	else
+		srdma_uc_req_push(&qp->req.uc);
+}
+
+static void fail(struct srdma_qp *qp, u32 idx, enum srdma_status status)
+{
+	if (is_rc(qp))
+		srdma_rc_req_fail(&qp->req.rc, idx, status);
+	else
+		srdma_uc_req_fail(&qp->req.uc, idx, status);
+}
+
+/*
+ * User space may change the slot at any time: it is copied once and what is
+ * decoded is the copy. A kernel consumer's slot was checked when posted.
+ */
+static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
+				 struct srdma_wqe *wqe)
+{
+	struct srdma_requester *req = &qp->req;
+
+	if (!qp->is_user) {
+		memcpy(wqe, slot, req->stride);
+		return SRDMA_WQE_OK;
+	}
+	memcpy(req->slot, slot, qp->sq.slot_bytes);
+	memset(&wqe->msg, 0, sizeof(wqe->msg));
+	return srdma_wqe_decode(wqe, req->slot, qp->sq.slot_bytes,
+				&qp->sq.limits);
+}
+
+/* Returns the number of slots taken. */
+static int fetch(struct srdma_qp *qp, int max)
+{
+	struct srdma_ring *ring = &qp->sq.ring;
+	struct srdma_requester *req = &qp->req;
+	u32 filled = srdma_ring_filled(ring);
+	enum srdma_wqe_why why;
+	u32 idx;
+	int n;
+
+	for (n = 0; n < max && req->fetched < filled; n++) {
+		if (store_is_full(qp))
+			break;
+		idx = head_index(qp);
+		why = decode(qp, srdma_ring_slot(ring, ring->index +
+						 req->fetched),
+			     srdma_send_wqe(req, idx));
+		req->fetched++;
+		push(qp);
+		if (why)
+			fail(qp, idx, srdma_wqe_status(why));
+	}
+	return n;
+}
+
+/* ---- where the payload comes from ---- */
+
+/**
+ * struct request_payload - the payload of a work request
+ * @base: what the sender of packets knows
+ * @qp: queue pair
+ * @wqe: request
+ * @idx: its index
+ * @why: what was wrong with the memory
+ */
+struct request_payload {
+	struct srdma_payload base;
+	struct srdma_qp *qp;
+	struct srdma_wqe *wqe;
+	u32 idx;
+	enum srdma_mem_why why;
+};
+
+/* Walks on from where the last burst ended, if it was of this message. */
+static struct srdma_cursor *gather_cursor(struct request_payload *payload)
+{
+	struct srdma_cursor *cursor = &payload->qp->req.gather;
+
+	if (cursor->idx != payload->idx) {
+		memset(cursor, 0, sizeof(*cursor));
+		cursor->idx = payload->idx;
+	}
+	return cursor;
+}
+
+static int copy_payload(struct srdma_payload *base, u32 offset, void *to,
+			u32 len)
+{
+	struct request_payload *payload =
+		container_of(base, struct request_payload, base);
+	struct srdma_wqe *wqe = payload->wqe;
+	struct srdma_cursor *cursor;
+	struct srdma_mem_iter it;
+
+	if (wqe->is_inline) {
+		memcpy(to, srdma_wqe_inline(wqe) + offset, len);
+		return 0;
+	}
+	cursor = gather_cursor(payload);
+	srdma_mem_begin_list(&it, &payload->qp->req.who, wqe->sge,
+			     wqe->num_sge, 0, &cursor->pos);
+	payload->why = srdma_mem_seek(&it, offset) ?:
+		       srdma_mem_read(&it, to, len);
+	cursor->pos = it.pos;
+	srdma_mem_end(&it);
+	return payload->why ? -EFAULT : 0;
+}
+
+static int add_pieces(struct srdma_mem_iter *it, struct sk_buff *skb, u32 len,
+		      enum srdma_mem_why *why)
+{
+	int first = skb_shinfo(skb)->nr_frags, frag = first;
+	struct srdma_mem_piece piece;
+	u32 left = len;
+
+	while (left) {
+		*why = frag < MAX_SKB_FRAGS ?
+			srdma_mem_piece(it, left, &piece) : SRDMA_MEM_COPY;
+		if (*why)
+			goto undo;
+		get_page(piece.page);
+		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
+				piece.len, piece.len);
+		left -= piece.len;
+	}
+	return 0;
+
+undo:
+	while (frag > first) {
+		skb_frag_t *f = &skb_shinfo(skb)->frags[--frag];
+
+		skb->len -= skb_frag_size(f);
+		skb->data_len -= skb_frag_size(f);
+		skb->truesize -= skb_frag_size(f);
+		__skb_frag_unref(f, false);
+	}
+	skb_shinfo(skb)->nr_frags = first;
+	return *why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
+}
+
+static int refer_payload(struct srdma_payload *base, u32 offset,
+			 struct sk_buff *skb, u32 len)
+{
+	struct request_payload *payload =
+		container_of(base, struct request_payload, base);
+	struct srdma_wqe *wqe = payload->wqe;
+	struct srdma_cursor *cursor;
+	struct srdma_mem_iter it;
+	int err;
+
+	if (wqe->is_inline)
+		return -E2BIG;
+	cursor = gather_cursor(payload);
+	srdma_mem_begin_list(&it, &payload->qp->req.who, wqe->sge,
+			     wqe->num_sge, 0, &cursor->pos);
+	payload->why = srdma_mem_seek(&it, offset);
+	err = payload->why ? -EFAULT :
+			     add_pieces(&it, skb, len, &payload->why);
+	if (!err)
+		cursor->pos = it.pos;
+	srdma_mem_end(&it);
+	return err;
+}
+
+static const struct srdma_payload_ops request_payload_ops = {
+	.copy = copy_payload,
+	.refer = refer_payload,
+};
+
+/* ---- sending ---- */
+
+/* The operands that the opcode's headers carry. */
+static void fill_headers(const struct srdma_qp *qp,
+			 const struct srdma_wr_info *info,
+			 const struct srdma_wqe *wqe,
+			 const struct srdma_burst *b, struct srdma_pkt *hdr)
+{
+	if (info->flags & SRDMA_WRI_IMM)
+		hdr->imm = wqe->imm;
+	if (info->flags & SRDMA_WRI_INV)
+		hdr->inv_rkey = wqe->inv_rkey;
+	if (info->flags & SRDMA_WRI_ATOMIC) {
+		hdr->atomic.va = wqe->atomic.remote_addr;
+		hdr->atomic.rkey = wqe->atomic.rkey;
+		hdr->atomic.swap_add = wqe->atomic.swap_add;
+		hdr->atomic.compare = wqe->atomic.compare;
+	} else if (info->flags & SRDMA_WRI_RDMA) {
+		hdr->reth.va = wqe->rdma.remote_addr;
+		hdr->reth.rkey = wqe->rdma.rkey;
+		hdr->reth.len = wqe->msg.len;
+		hdr->feth.plt = wqe->rdma.plt;
+		hdr->feth.sel = wqe->rdma.sel;
+	}
+	/* A READ may begin again in its middle. */
+	if (wqe->msg.op == SRDMA_WR_READ) {
+		hdr->reth.va += b->offset;
+		hdr->reth.len = b->len;
+	}
+}
+
+/*
+ * Where a datagram goes. The address handle is looked up each time: it may
+ * be gone, or be another's, whatever user space says.
+ */
+static const struct srdma_av *datagram_av(struct srdma_qp *qp,
+					  const struct srdma_wqe *wqe,
+					  struct srdma_pkt *hdr)
+{
+	struct srdma_ah_entry *ah = xa_load(&qp->dev->ahs, wqe->ud.ah_num);
+
+	if (!ah || ah->pd != qp->pd)
+		return NULL;
+	hdr->dest_qpn = wqe->ud.remote_qpn;
+	hdr->deth.src_qpn = qp->qpn;
+	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
+	return &ah->av;
+}
+
+static enum srdma_status check_datagram(const struct srdma_qp *qp,
+					const struct srdma_wqe *wqe)
+{
+	switch (srdma_ud_send_check(wqe->msg.len, qp->req.mtu,
+				    wqe->ud.remote_qpn)) {
+	case SRDMA_UD_SEND_OK:
+		return SRDMA_ST_OK;
+	case SRDMA_UD_SEND_LENGTH:
+		return SRDMA_ST_LOC_LEN;
+	case SRDMA_UD_SEND_QPN:
+		return SRDMA_ST_LOC_QP_OP;
+	}
+	return SRDMA_ST_LOC_QP_OP;
+}
+
+/* What will come back must have a place, or it is not asked for. */
+static enum srdma_status check_fill(struct srdma_qp *qp,
+				    const struct srdma_wqe *wqe)
+{
+	return srdma_mem_check_list(&qp->req.who, wqe->sge, wqe->num_sge,
+				    IB_ACCESS_LOCAL_WRITE) ?
+		SRDMA_ST_LOC_PROT : SRDMA_ST_OK;
+}
+
+static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
+		       u64 now)
+{
+	if (is_rc(qp)) {
+		srdma_rc_req_sent(&qp->req.rc, burst, now);
+	} else {
+		srdma_uc_req_sent(&qp->req.uc, burst);
+		/* The payload was copied. */
+		srdma_uc_req_released(&qp->req.uc, burst->idx);
+	}
+}
+
+/* Returns whether the engine can go on sending. */
+static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
+		       u64 now)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
+	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
+	struct srdma_burst b = burst->b;
+	struct srdma_pkt hdr = {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mig = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+	};
+	struct request_payload payload = {
+		.base.ops = &request_payload_ops,
+		.qp = qp,
+		.wqe = wqe,
+		.idx = burst->idx,
+	};
+	struct srdma_tx tx = {
+		.qp = qp,
+		.engine = &qp->send,
+		.av = &qp->av,
+		.path = &qp->req.path,
+		.hdr = &hdr,
+		.burst = &b,
+		.payload = &payload.base,
+		.may_refer = is_rc(qp),
+	};
+	enum srdma_status status = SRDMA_ST_OK;
+
+	fill_headers(qp, info, wqe, &burst->b, &hdr);
+	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) {
+		status = check_datagram(qp, wqe);
+		tx.av = datagram_av(qp, wqe, &hdr);
+		if (!tx.av)
+			status = SRDMA_ST_LOC_QP_OP;
+	} else if (info->flags & SRDMA_WRI_FILL) {
+		status = check_fill(qp, wqe);
+	}
+	if (status)
+		goto err_fail;
+	if (!(info->flags & SRDMA_WRI_PAYLOAD)) {
+		b.len = 0;
+		b.seg = 0;
+		tx.payload = NULL;
+	}
+
+	switch (srdma_tx_send(&tx)) {
+	case SRDMA_TX_SENT:
+	case SRDMA_TX_NOROUTE:
+	case SRDMA_TX_NOMEM:
+		/* What could not be sent is as good as lost on the way. */
+		count_sent(qp, burst, now);
+		return true;
+	case SRDMA_TX_BUSY:
+		return false;
+	case SRDMA_TX_FAULT:
+		status = SRDMA_ST_LOC_PROT;
+		break;
+	}
+err_fail:
+	fail(qp, burst->idx, status);
+	return true;
+}
+
+static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
+	enum srdma_status status = SRDMA_ST_LOC_QP_OP;
+	const struct srdma_mem_who *who = &qp->req.who;
+	enum srdma_mem_why why = SRDMA_MEM_STATE;
+	struct srdma_mw_bind bind;
+
+	switch (wqe->msg.op) {
+	case SRDMA_WR_LOCAL_INV:
+		why = srdma_mem_invalidate(who, wqe->inv_rkey, false);
+		break;
+	case SRDMA_WR_BIND_MW:
+		bind = (struct srdma_mw_bind) {
+			.mw_rkey = wqe->mw.mw_rkey,
+			.new_rkey = wqe->mw.rkey,
+			.mr_lkey = wqe->mw.mr_lkey,
+			.addr = wqe->mw.addr,
+			.length = wqe->mw.length,
+			.access = wqe->mw.access,
+		};
+		why = srdma_mw_bind(who, &bind);
+		status = SRDMA_ST_MW_BIND;
+		break;
+	case SRDMA_WR_REG_MR:
+		why = srdma_mr_fast_reg(who, wqe->reg.mr, wqe->reg.key,
+					wqe->reg.access);
+		break;
+	}
+	if (why)
+		fail(qp, burst->idx, status);
+	else if (is_rc(qp))
+		srdma_rc_req_local_done(&qp->req.rc, burst);
+	else
+		srdma_uc_req_local_done(&qp->req.uc, burst);
+}
+
+static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
+			       struct srdma_rc_burst *burst)
+{
+	struct srdma_burst_limit limit;
+
+	srdma_tx_limit(qp, &qp->req.path, qp->req.mtu, &limit);
+	return is_rc(qp) ? srdma_rc_req_next(&qp->req.rc, now, &limit, burst) :
+			   srdma_uc_req_next(&qp->req.uc, &limit, burst);
+}
+
+/*
+ * Sends what may be sent. Returns what is left of the budget; 0 when there
+ * may be more to send.
+ */
+static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+{
+	struct srdma_rc_burst burst;
+
+	while (budget > 0) {
+		switch (ask(qp, now, &burst)) {
+		case SRDMA_NEXT_SEND:
+			if (!send_burst(qp, &burst, now))
+				return budget;
+			budget -= burst.b.count;
+			break;
+		case SRDMA_NEXT_LOCAL:
+			run_local(qp, &burst);
+			budget--;
+			break;
+		case SRDMA_NEXT_EMPTY:
+		case SRDMA_NEXT_ERROR:
+			if (!fetch(qp, FETCH_BATCH))
+				return budget;
+			srdma_complete_requests(qp);
+			break;
+		case SRDMA_NEXT_WINDOW:
+		case SRDMA_NEXT_CREDIT:
+		case SRDMA_NEXT_RD_ATOMIC:
+		case SRDMA_NEXT_FENCE:
+		case SRDMA_NEXT_ORDER:
+		case SRDMA_NEXT_RNR:
+		case SRDMA_NEXT_SQD:
+		case SRDMA_NEXT_FAILING:
+		case SRDMA_NEXT_NR:
+			return budget;
+		}
+	}
+	return 0;
+}
+
+/* The timer is left alone when it fires early enough. */
+static void arm_timer(struct srdma_requester *req)
+{
+	u64 at = req->rc.deadline;
+
+	if (!at || (req->timer_at && req->timer_at <= at))
+		return;
+	req->timer_at = at;
+	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+{
+	struct srdma_qp *qp = container_of(timer, struct srdma_qp, req.timer);
+
+	srdma_engine_kick(&qp->send, SRDMA_EVENT_TIMER);
+	return HRTIMER_NORESTART;
+}
+
+static void raise_drained(struct srdma_qp *qp)
+{
+	bool drained = is_rc(qp) ? srdma_rc_req_drained(&qp->req.rc) :
+				   srdma_uc_req_drained(&qp->req.uc);
+
+	if (!drained || qp->req.drained)
+		return;
+	qp->req.drained = true;
+	if (qp->attr.en_sqd_async_notify)
+		srdma_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+/* The QP went to the error state, by itself or by the consumer. */
+static void abort_requests(struct srdma_qp *qp)
+{
+	if (is_rc(qp))
+		srdma_rc_req_abort(&qp->req.rc);
+	else
+		srdma_uc_req_abort(&qp->req.uc);
+}
+
+static bool run_send(struct srdma_engine *engine, unsigned long events,
+		     int budget)
+{
+	struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
+	u64 now = ktime_get_ns();
+
+	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ)) {
+		srdma_engine_clear(engine);
+		return false;
+	}
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		abort_requests(qp);
+	if (events & BIT(SRDMA_EVENT_TIMER)) {
+		qp->req.timer_at = 0;
+		srdma_complete_timeout(qp, now);
+	}
+	budget = srdma_complete_responses(qp, now, budget);
+	srdma_complete_requests(qp);
+	budget = send_requests(qp, now, budget);
+	srdma_complete_requests(qp);
+	if (READ_ONCE(qp->state) == IB_QPS_SQD)
+		raise_drained(qp);
+	if (is_rc(qp))
+		arm_timer(&qp->req);
+	return budget <= 0;
+}
+
+/* ---- life ---- */
+
+int srdma_send_init(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	u32 entries;
+
+	entries = min_t(u32, srdma_ring_entries(&qp->sq.ring) + 1, MAX_BEGUN);
+	req->mask = entries - 1;
+	req->stride = ALIGN(srdma_wqe_size(&qp->sq.limits), 8);
+	req->store = kvcalloc(entries, req->stride, GFP_KERNEL_ACCOUNT);
+	if (!req->store)
+		return -ENOMEM;
+	if (qp->is_user) {
+		req->slot = kmalloc(qp->sq.slot_bytes, GFP_KERNEL_ACCOUNT);
+		if (!req->slot) {
+			kvfree(req->store);
+			return -ENOMEM;
+		}
+	}
+	req->who = (struct srdma_mem_who) {
+		.dev = qp->dev,
+		.pd = qp->pd,
+		.set = &qp->windows,
+	};
+	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
+				   HRTIMER_MODE_ABS_SOFT);
+	srdma_engine_init(&qp->send, run_send);
+	return 0;
+}
+
+/* The engine is stopped. */
+void srdma_send_uninit(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+
+	hrtimer_cancel(&req->timer);
+	srdma_engine_uninit(&qp->send);
+	srdma_path_drop(&req->path);
+	kfree(req->slot);
+	kvfree(req->store);
+}
+
+static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
+{
+	*attr = (struct srdma_rc_req_attr) {
+		.psn = qp->attr.sq_psn,
+		.mtu = qp->req.mtu,
+		.max_inflight = MAX_INFLIGHT,
+		.max_rd_atomic = qp->attr.max_rd_atomic,
+		.retry_cnt = qp->attr.retry_cnt,
+		.rnr_retry = qp->attr.rnr_retry,
+		.timeout = qp->attr.timeout,
+	};
+}
+
+/* RTS is entered from RTR. */
+void srdma_send_ready(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	struct srdma_rc_req_attr attr;
+
+	req->mtu = srdma_qp_mtu(qp);
+	req->drained = false;
+	req->gather.idx = U32_MAX;
+	req->place.idx = U32_MAX;
+	if (is_rc(qp)) {
+		rc_attrs(qp, &attr);
+		srdma_rc_req_init(&req->rc, &attr, req->store, req->stride,
+				  req->mask);
+	} else {
+		srdma_uc_req_init(&req->uc, qp->qpt, qp->attr.sq_psn,
+				  req->mtu, req->store, req->stride,
+				  req->mask);
+	}
+}
+
+/* Attributes changed in a state that has a requester. */
+void srdma_send_update(struct srdma_qp *qp)
+{
+	struct srdma_rc_req_attr attr;
+
+	if (!is_rc(qp))
+		return;
+	rc_attrs(qp, &attr);
+	srdma_rc_req_update(&qp->req.rc, &attr);
+}
+
+/* SQD is entered or left for RTS. */
+void srdma_send_drain(struct srdma_qp *qp, bool drain)
+{
+	qp->req.drained = false;
+	if (is_rc(qp))
+		srdma_rc_req_drain(&qp->req.rc, drain);
+	else
+		srdma_uc_req_drain(&qp->req.uc, drain);
+}
+
+/* SQE is left for RTS: only QPs that are not RC know it. */
+void srdma_send_resume(struct srdma_qp *qp)
+{
+	srdma_complete_requests(qp);
+	srdma_uc_req_resume(&qp->req.uc);
+}
+
+void srdma_send_reset(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+
+	hrtimer_cancel(&req->timer);
+	req->timer_at = 0;
+	req->fetched = 0;
+	srdma_path_drop(&req->path);
+	srdma_engine_clear(&qp->send);
+	srdma_ring_reset(&qp->sq.ring);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The send engine of a QP: work requests out, responses in, completions.
+ */
+#ifndef SRDMA_SEND_H
+#define SRDMA_SEND_H
+
+#include <linux/hrtimer.h>
+#include <rdma/ib_verbs.h>
+
+#include "engine.h"
+#include "mem.h"
+#include "proto/rc_req.h"
+#include "proto/uc.h"
+#include "tx.h"
+#include "wqe.h"
+
+struct srdma_qp;
+
+/**
+ * struct srdma_cursor - where in the memory of a message something stands
+ * @idx: index of the message
+ * @pos: position in its pieces
+ */
+struct srdma_cursor {
+	u32 idx;
+	struct srdma_mem_pos pos;
+};
+
+/**
+ * struct srdma_requester - what the send engine owns
+ * @rc: protocol state of an RC QP
+ * @uc: protocol state of a UC, UD or GSI QP
+ * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
+ * @slot: copy of the ring slot being decoded
+ * @stride: bytes of one
+ * @mask: how many fit - 1, a power of two less one
+ * @fetched: slots of the ring that were copied and not given back
+ * @path: way to the peer, or of the last datagram
+ * @gather: where sending stands
+ * @place: where placing of responses stands
+ * @who: on whose behalf memory is accessed
+ * @mtu: path MTU, bytes
+ * @drained: SQ_DRAINED was raised
+ * @timer: wakes the engine
+ * @timer_at: when @timer fires, ns; 0 when it is not armed
+ */
+struct srdma_requester {
+	union {
+		struct srdma_rc_req rc;
+		struct srdma_uc_req uc;
+	};
+	void *store;
+	void *slot;
+	u32 stride;
+	u32 mask;
+	u32 fetched;
+	struct srdma_path path;
+	struct srdma_cursor gather;
+	struct srdma_cursor place;
+	struct srdma_mem_who who;
+	u32 mtu;
+	bool drained;
+	struct hrtimer timer;
+	u64 timer_at;
+};
+
+int srdma_send_init(struct srdma_qp *qp);
+void srdma_send_uninit(struct srdma_qp *qp);
+
+/* The following only while the engine is stopped. */
+void srdma_send_ready(struct srdma_qp *qp);
+void srdma_send_update(struct srdma_qp *qp);
+void srdma_send_drain(struct srdma_qp *qp, bool drain);
+void srdma_send_resume(struct srdma_qp *qp);
+void srdma_send_reset(struct srdma_qp *qp);
+
+/* Within the send engine. */
+static inline struct srdma_wqe *
+srdma_send_wqe(const struct srdma_requester *req, u32 idx)
+{
+	return req->store + (size_t)(idx & req->mask) * req->stride;
+}
+
+#endif
