@@ -112,13 +112,14 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 				    const struct srdma_pkt *pkt, u64 now)
 {
 	bool probed = req->probe_out && pkt->psn == req->probe_psn;
+	u32 from = req->una_psn;
 
 	take_credits(req, pkt);
 	srdma_req_executed(req, srdma_psn_next(pkt->psn));
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
-	if (probed && srdma_req_outstanding(req)) {
+	if (probed && req->una_psn != from && srdma_req_outstanding(req)) {
 		/*
 		 * Only now did the peer take the packet that the probe
 		 * repeated: it has dropped everything sent behind it.
@@ -164,9 +165,10 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 {
 	if (req->rnr_until > now)
 		return SRDMA_REQ_DROP_DUP;
-	if (srdma_req_resending(req) && req->resend_all &&
-	    req->cur_psn == req->una_psn)
+	if (srdma_req_resending(req) && req->cur_psn == req->una_psn) {
+		srdma_req_go_back(req, now);
 		return SRDMA_REQ_DROP_DUP;
+	}
 	if (just_back(req, now) && pkt->psn == req->nak_psn)
 		return SRDMA_REQ_DROP_DUP;
 	srdma_req_executed(req, pkt->psn);
@@ -329,14 +331,14 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 }
 
 /*
- * 9.7.5.1: a response to what is not outstanding is a ghost. But an ACK of
- * the PSN just before may bring new credits (9.7.7.2).
+ * 9.7.5.1: a response to what is not outstanding is a ghost. But an ACK that
+ * comes again may bring new credits (9.7.7.2); old ones do no harm.
  */
 static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
 				      const struct srdma_pkt *pkt)
 {
 	if (pkt->opcode != SRDMA_RC_ACK ||
-	    pkt->psn != srdma_psn_sub(req->una_psn, 1) ||
+	    !srdma_psn_before(pkt->psn, req->una_psn) ||
 	    srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
 		return SRDMA_REQ_DROP_GHOST;
 	take_credits(req, pkt);

@@ -26,6 +26,7 @@ void srdma_rc_resp_init(struct srdma_rc_resp *resp,
 	resp->res = res;
 	resp->nres = nres;
 	resp->epsn = attr->psn;
+	resp->ack_psn = srdma_psn_sub(attr->psn, 1);
 	resp->mtu = attr->mtu;
 	resp->mtu_shift = ilog2(attr->mtu);
 	resp->min_rnr_timer = attr->min_rnr_timer;
@@ -311,6 +312,7 @@ static void commit_payload(struct srdma_rc_resp *resp,
 {
 	u32 op = pkt->op->flags;
 
+	resp->ack_psn = resp->epsn;
 	resp->epsn = srdma_psn_next(resp->epsn);
 	resp->ack_due |= pkt->ack_req;
 	resp->in = op & SRDMA_OP_END ? 0 : op & (SRDMA_OP_SEND | SRDMA_OP_WRITE);

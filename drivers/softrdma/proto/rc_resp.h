@@ -179,6 +179,7 @@ struct srdma_rc_resp_attr {
  * @res_out: slot of the oldest one that has an answer pending
  * @res_pending: slots with an answer pending
  * @epsn: expected PSN
+ * @ack_psn: PSN of the last SEND or WRITE packet executed
  * @msn: messages completed, 24 bits (9.7.7.1)
  * @gap_psn: with @gap: highest PSN seen behind the gap
  * @gap: a NAK was given for @epsn; no other until it comes, or until the
@@ -191,7 +192,7 @@ struct srdma_rc_resp_attr {
  * @mtu: path MTU, bytes
  * @mtu_shift: log2 of it
  * @min_rnr_timer: see struct srdma_rc_resp_attr
- * @ack_due: an acknowledge up to @epsn is to be sent
+ * @ack_due: an acknowledge up to @ack_psn is to be sent
  * @nak_due: a NAK with @nak_syndrome is to be sent
  * @nak_syndrome: ACK syndrome of that NAK
  * @nak_psn: PSN of that NAK
@@ -205,6 +206,7 @@ struct srdma_rc_resp {
 	u32 res_pending;
 
 	u32 epsn;
+	u32 ack_psn;
 	u32 msn;
 	u32 gap_psn;
 	bool gap;

@@ -126,7 +126,11 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 		return SRDMA_OUT_ACK;
 	}
 	if (resp->ack_due) {
-		fill_single(out, SRDMA_RC_ACK, srdma_psn_sub(resp->epsn, 1));
+		/*
+		 * Not the PSN of a READ or atomic, though executed: there are
+		 * requesters that would take it for the answer.
+		 */
+		fill_single(out, SRDMA_RC_ACK, resp->ack_psn);
 		return SRDMA_OUT_ACK;
 	}
 	return SRDMA_OUT_NONE;
