@@ -68,7 +68,7 @@ enum srdma_transport {
 };
 
 /* How many payload bytes an opcode may carry (section 9.7: length checks). */
-enum srdma_payload {
+enum srdma_payload_rule {
 	SRDMA_PAY_NONE,		/* none */
 	SRDMA_PAY_MTU,		/* exactly the path MTU: first, middle */
 	SRDMA_PAY_LAST,		/* 1 .. path MTU: last */
@@ -115,7 +115,7 @@ enum srdma_payload {
  * @flags: SRDMA_OP_*
  * @hdr_len: BTH and extension headers, bytes
  * @transport: enum srdma_transport
- * @payload: enum srdma_payload
+ * @payload: enum srdma_payload_rule
  */
 struct srdma_opcode_info {
 	const char *name;
