@@ -11,10 +11,15 @@
 #include <linux/skbuff.h>
 
 #include "proto/burst.h"
+#include "proto/icrc.h"
 #include "proto/packet.h"
 
+struct ib_wc;
 struct srdma_dev;
 struct srdma_qp;
+
+/* The shortest packet there can be. */
+#define SRDMA_PKT_MIN	((int)(SRDMA_BTH_LEN + SRDMA_ICRC_LEN))
 
 /* How an skb came. */
 enum srdma_arrival_kind {
@@ -27,13 +32,21 @@ enum srdma_arrival_kind {
  * struct srdma_arrival - in skb->cb, from the receive hook to the engine
  * @dev: device it is for
  * @payload: offset in the skb of the payload of the current packet
- * @next: wire: offset in the skb of the next packet's BTH; loop: its index
+ * @next: wire: offset in the skb of the next packet's BTH
  * @left: packets that have not been looked at
  * @seg: wire: bytes behind the UDP header of every packet but the last
- * @index: how many packets of the skb were before the current one; the IPv4
- *	identification counts up with it
+ * @index: packets that have been looked at, so the number of the next one; the
+ *	IPv4 identification counts up with it
  * @kind: enum srdma_arrival_kind
  * @is_v6: IPv6 header at skb->data (wire)
+ * @to_group: each member of a multicast group has a copy
+ * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc is
+ *	for, 0 before there was one
+ * @icrc: the start of their ICRCs; this and @bth save most of the headers' part
+ * @bth: the first 8 bytes of their BTHs
+ *
+ * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
+ * rest zero. From then on arrival.c does.
  */
 struct srdma_arrival {
 	struct srdma_dev *dev;
@@ -43,10 +56,14 @@ struct srdma_arrival {
 	u16 seg;
 	u16 index;
 	u8 kind;
-	bool is_v6;
+	bool is_v6 : 1;
+	bool to_group : 1;
+	u16 icrc_len;
+	struct srdma_icrc_train icrc;
+	u8 bth[8];
 };
 
-static inline struct srdma_arrival *srdma_arrival(struct sk_buff *skb)
+static inline struct srdma_arrival *srdma_arrival(const struct sk_buff *skb)
 {
 	BUILD_BUG_ON(sizeof(struct srdma_arrival) > sizeof(skb->cb));
 	return (struct srdma_arrival *)skb->cb;
@@ -77,14 +94,28 @@ struct srdma_loop {
 /* What srdma_arrival_next() found. */
 enum srdma_arrived {
 	SRDMA_ARRIVED_PACKET,	/* a packet for this engine, ICRC right */
-	SRDMA_ARRIVED_BAD,		/* dropped and counted; ask again */
+	SRDMA_ARRIVED_BAD,	/* dropped and counted; ask again */
 	SRDMA_ARRIVED_FOREIGN,	/* the rest was handed on to its own engine */
-	SRDMA_ARRIVED_END,		/* no more */
+	SRDMA_ARRIVED_END,	/* no more */
 };
 
+/* Look past the next packet, unseen. */
+static inline void srdma_arrival_skip(struct srdma_arrival *arrival)
+{
+	arrival->left--;
+	arrival->index++;
+	arrival->next += arrival->seg;
+}
+
+bool srdma_arrival_peek(const struct sk_buff *skb, u32 *qpn, bool *response);
+bool srdma_arrival_is_multicast(const struct sk_buff *skb);
+void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
+			     struct in6_addr *dst);
+
 enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
-					   struct srdma_qp *qp, bool responses,
-					   struct srdma_pkt *pkt);
-void srdma_arrival_grh(struct sk_buff *skb, u8 grh[40]);
+				      struct srdma_qp *qp, bool responses,
+				      struct srdma_pkt *pkt);
+void srdma_arrival_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN]);
+void srdma_arrival_fill_wc(const struct sk_buff *skb, struct ib_wc *wc);
 
 #endif

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Network namespaces: the sockets that reserve the RoCE port while a namespace
- * has links, and the table from an address to the device that has it.
+ * Network namespaces: the sockets that reserve the RoCE port, and the receive
+ * hooks, while a namespace has links; and the tables from an address or an
+ * interface to the device that has it.
  */
+#include <linux/if_vlan.h>
 #include <linux/jhash.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
@@ -12,24 +14,29 @@
 #include "compat/compat.h"
 #include "device.h"
 #include "net.h"
+#include "rx.h"
 
 static unsigned int srdma_net_id __read_mostly;
 
 /**
  * struct gid_entry - an address of a device
  * @node: in srdma_net.gids
+ * @iface_node: in srdma_net.ifaces, where @ifindex is @dev's own
  * @rcu: readers may still look at it after its removal
  * @gid: the address; IPv4 ones are mapped into IPv6
  * @dev: the device that has it
  * @ifindex: the interface that has it
+ * @vlan: VLAN of that interface, or SRDMA_NO_VLAN
  * @net: where it is listed
  */
 struct gid_entry {
 	struct hlist_node node;
+	struct hlist_node iface_node;
 	struct rcu_head rcu;
 	union ib_gid gid;
 	struct srdma_dev *dev;
 	int ifindex;
+	u16 vlan;
 	struct srdma_net *net;
 };
 
@@ -78,6 +85,7 @@ static void close_port(struct socket *sock)
 static int open_ports(struct srdma_net *net)
 {
 	struct socket *sk4, *sk6;
+	int err;
 
 	sk4 = open_port(net->net, AF_INET);
 	if (IS_ERR(sk4))
@@ -91,9 +99,30 @@ static int open_ports(struct srdma_net *net)
 		}
 		sk6 = NULL;
 	}
+	err = srdma_rx_register(net->net);
+	if (err) {
+		close_port(sk6);
+		close_port(sk4);
+		return err;
+	}
 	net->sk4 = sk4;
 	net->sk6 = sk6;
 	return 0;
+}
+
+static void close_ports(struct srdma_net *net)
+{
+	srdma_rx_unregister(net->net);
+	close_port(net->sk6);
+	close_port(net->sk4);
+	net->sk6 = NULL;
+	net->sk4 = NULL;
+}
+
+/* The driver's part of a namespace, whether it has links or not. */
+struct srdma_net *srdma_net_of(struct net *net)
+{
+	return net_generic(net, srdma_net_id);
 }
 
 /**
@@ -121,10 +150,7 @@ void srdma_net_put(struct srdma_net *net)
 {
 	mutex_lock(&net->lock);
 	if (!--net->links) {
-		close_port(net->sk6);
-		close_port(net->sk4);
-		net->sk6 = NULL;
-		net->sk4 = NULL;
+		close_ports(net);
 		wake_up_var(&net->links);
 	}
 	mutex_unlock(&net->lock);
@@ -141,6 +167,22 @@ static bool gid_is_ours(const struct srdma_dev *dev,
 	if (!net_eq(dev_net(ndev), dev->net->net))
 		return false;
 	return dev->ndev == dev->gid_ndev || dev->ndev == ndev;
+}
+
+static u16 vlan_of(const struct net_device *ndev)
+{
+	return is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : SRDMA_NO_VLAN;
+}
+
+static void list_entry_in_net(struct gid_entry *entry)
+{
+	struct srdma_net *net = entry->net;
+
+	spin_lock_bh(&net->gid_lock);
+	hash_add_rcu(net->gids, &entry->node, gid_hash(&entry->gid));
+	if (entry->ifindex == entry->dev->ndev->ifindex)
+		hash_add_rcu(net->ifaces, &entry->iface_node, entry->ifindex);
+	spin_unlock_bh(&net->gid_lock);
 }
 
 /**
@@ -165,6 +207,7 @@ int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context)
 	ndev = rcu_dereference(attr->ndev);
 	if (ndev && gid_is_ours(dev, ndev)) {
 		entry->ifindex = ndev->ifindex;
+		entry->vlan = vlan_of(ndev);
 		entry->net = dev->net;
 	} else {
 		err = -EADDRNOTAVAIL;
@@ -175,9 +218,7 @@ int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context)
 		return err;
 	}
 
-	spin_lock_bh(&entry->net->gid_lock);
-	hash_add_rcu(entry->net->gids, &entry->node, gid_hash(&entry->gid));
-	spin_unlock_bh(&entry->net->gid_lock);
+	list_entry_in_net(entry);
 	*context = entry;
 	return 0;
 }
@@ -190,6 +231,7 @@ int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context)
 		return 0;
 	spin_lock_bh(&entry->net->gid_lock);
 	hash_del_rcu(&entry->node);
+	hash_del_rcu(&entry->iface_node);
 	spin_unlock_bh(&entry->net->gid_lock);
 	kfree_rcu(entry, rcu);
 	return 0;
@@ -200,7 +242,8 @@ int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context)
  * @net: namespace
  * @gid: the address
  * @ifindex: interface the packet came in on; where several devices have the
- *	address (link-local ones) the one on this interface is meant
+ *	address (link-local ones; those of a VLAN, which the device under it
+ *	has too) the one on this interface is meant
  *
  * Return: the device, valid until the caller leaves its RCU section, or NULL.
  */
@@ -213,11 +256,56 @@ struct srdma_dev *srdma_net_find_dev(struct srdma_net *net,
 	hash_for_each_possible_rcu(net->gids, entry, node, gid_hash(gid)) {
 		if (memcmp(&entry->gid, gid, sizeof(*gid)))
 			continue;
-		if (entry->ifindex == ifindex)
+		if (entry->ifindex == ifindex &&
+		    !hlist_unhashed_lockless(&entry->iface_node))
 			return entry->dev;
-		found = entry->dev;
+		if (!found || entry->ifindex == ifindex)
+			found = entry->dev;
 	}
 	return found;
+}
+
+/**
+ * srdma_net_find_dev_on - the device on an interface
+ * @net: namespace
+ * @ifindex: interface
+ *
+ * Return: the device, valid until the caller leaves its RCU section, or NULL,
+ * also for one that has no address yet.
+ */
+struct srdma_dev *srdma_net_find_dev_on(struct srdma_net *net, int ifindex)
+{
+	struct gid_entry *entry;
+
+	hash_for_each_possible_rcu(net->ifaces, entry, iface_node, ifindex)
+		if (entry->ifindex == ifindex)
+			return entry->dev;
+	return NULL;
+}
+
+/**
+ * srdma_net_find_vlan - the VLAN that an address of a device is in
+ * @dev: device
+ * @gid: address, or a multicast group
+ *
+ * Return: the VLAN of the interface that has the address, or that the device
+ * is on; SRDMA_NO_VLAN if it is none.
+ */
+u16 srdma_net_find_vlan(struct srdma_dev *dev, const union ib_gid *gid)
+{
+	u16 vlan = vlan_of(dev->ndev);
+	struct gid_entry *entry;
+
+	rcu_read_lock();
+	hash_for_each_possible_rcu(dev->net->gids, entry, node, gid_hash(gid)) {
+		if (entry->dev == dev &&
+		    !memcmp(&entry->gid, gid, sizeof(*gid))) {
+			vlan = entry->vlan;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return vlan;
 }
 
 static int __net_init init_namespace(struct net *net)
@@ -228,6 +316,7 @@ static int __net_init init_namespace(struct net *net)
 	mutex_init(&snet->lock);
 	spin_lock_init(&snet->gid_lock);
 	hash_init(snet->gids);
+	hash_init(snet->ifaces);
 	return 0;
 }
 

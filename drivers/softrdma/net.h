@@ -24,6 +24,8 @@ struct srdma_dev;
  * @sk6: likewise IPv6; NULL where the namespace has no IPv6
  * @gid_lock: guards changes of @gids
  * @gids: the GIDs of all devices here, by address; looked up under RCU
+ * @ifaces: those of them that are on their device's own interface, by its
+ *	index; likewise
  */
 struct srdma_net {
 	struct net *net;
@@ -33,11 +35,15 @@ struct srdma_net {
 	struct socket *sk6;
 	spinlock_t gid_lock;
 	DECLARE_HASHTABLE(gids, 8);
+	DECLARE_HASHTABLE(ifaces, 6);
 };
+
+#define SRDMA_NO_VLAN	0xffff
 
 int srdma_net_init(void);
 void srdma_net_exit(void);
 
+struct srdma_net *srdma_net_of(struct net *net);
 struct srdma_net *srdma_net_get(struct net *net);
 void srdma_net_put(struct srdma_net *net);
 
@@ -45,5 +51,7 @@ int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context);
 int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context);
 struct srdma_dev *srdma_net_find_dev(struct srdma_net *net,
 				     const union ib_gid *gid, int ifindex);
+struct srdma_dev *srdma_net_find_dev_on(struct srdma_net *net, int ifindex);
+u16 srdma_net_find_vlan(struct srdma_dev *dev, const union ib_gid *gid);
 
 #endif

@@ -8,6 +8,7 @@
 #include <linux/percpu.h>
 #include <rdma/ib_verbs.h>
 
+#include "proto/packet.h"
 #include "proto/rc_req.h"
 #include "proto/rc_resp.h"
 #include "proto/ud.h"
@@ -18,6 +19,29 @@
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
+ * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
+ * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers
+ * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
+ * @SRDMA_STAT_TX_DROPPED: packets that the stack refused, or for which there
+ *	was no memory any more
+ * @SRDMA_STAT_TX_NO_ROUTE: bursts that had nowhere to go
+ * @SRDMA_STAT_TX_BUSY: bursts that had to wait for earlier ones to leave
+ * @SRDMA_STAT_TX_LOOPED: packets to a QP of the same device
+ * @SRDMA_STAT_TX_LOOPED_BYTES: payload of these
+ * @SRDMA_STAT_RX_PACKETS: packets that reached the engine they are for
+ * @SRDMA_STAT_RX_BYTES: of those, from BTH to ICRC
+ * @SRDMA_STAT_RX_TRAINS: skbs from the wire with more than one packet
+ * @SRDMA_STAT_RX_MALFORMED: IP or UDP header does not agree with the packet
+ * @SRDMA_STAT_RX_UNKNOWN_QP: no such QP, or nobody in the multicast group
+ * @SRDMA_STAT_RX_WRONG_STATE: the QP is in no state to receive it
+ * @SRDMA_STAT_RX_WRONG_SOURCE: not from the peer of the QP, or not to its
+ *	address
+ * @SRDMA_STAT_RX_WRONG_TRANSPORT: opcode of another transport than the QP's
+ * @SRDMA_STAT_RX_WRONG_PKEY: P_Key that does not match
+ * @SRDMA_STAT_RX_ICRC: wrong ICRC
+ * @SRDMA_STAT_RX_INBOX_FULL: the QP had too much waiting
+ * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on
+ * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
  * @SRDMA_STAT_TIMER: + enum srdma_req_timer: what timeouts were
  * @SRDMA_STAT_REQ: + enum srdma_resp_verdict: what requests on RC were
@@ -29,7 +53,29 @@ enum srdma_stat {
 	SRDMA_STAT_LINK_DOWN,
 	SRDMA_STAT_CQ_OVERRUN,
 	SRDMA_STAT_UD_NO_RWQE,
-	SRDMA_STAT_RESP,
+	SRDMA_STAT_TX_PACKETS,
+	SRDMA_STAT_TX_BYTES,
+	SRDMA_STAT_TX_TRAINS,
+	SRDMA_STAT_TX_DROPPED,
+	SRDMA_STAT_TX_NO_ROUTE,
+	SRDMA_STAT_TX_BUSY,
+	SRDMA_STAT_TX_LOOPED,
+	SRDMA_STAT_TX_LOOPED_BYTES,
+	SRDMA_STAT_RX_PACKETS,
+	SRDMA_STAT_RX_BYTES,
+	SRDMA_STAT_RX_TRAINS,
+	SRDMA_STAT_RX_MALFORMED,
+	SRDMA_STAT_RX_UNKNOWN_QP,
+	SRDMA_STAT_RX_WRONG_STATE,
+	SRDMA_STAT_RX_WRONG_SOURCE,
+	SRDMA_STAT_RX_WRONG_TRANSPORT,
+	SRDMA_STAT_RX_WRONG_PKEY,
+	SRDMA_STAT_RX_ICRC,
+	SRDMA_STAT_RX_INBOX_FULL,
+	SRDMA_STAT_RX_NO_MEMORY,
+	/* SRDMA_PARSE_OK is no drop: RX_NO_MEMORY has its place. */
+	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_NO_MEMORY,
+	SRDMA_STAT_RESP = SRDMA_STAT_RX_BAD + SRDMA_PARSE_NR,
 	SRDMA_STAT_TIMER = SRDMA_STAT_RESP + SRDMA_REQ_RESP_NR,
 	SRDMA_STAT_REQ = SRDMA_STAT_TIMER + SRDMA_TIMER_NR,
 	SRDMA_STAT_UC = SRDMA_STAT_REQ + SRDMA_RESP_NR,

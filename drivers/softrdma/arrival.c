@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What arrived, packet by packet: each is found in its skb, parsed, its ICRC
+ * verified where nobody has vouched for it, and matched with the engine that
+ * asks. The bytes stay where they are, and are never written to: a packet
+ * socket may look at the same ones.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "arrival.h"
+#include "device.h"
+#include "net.h"
+#include "proto/ud.h"
+#include "qp.h"
+#include "rx.h"
+
+/* What a CRC-32 becomes that runs over its own complement as well. */
+#define CRC_RESIDUE	0xdebb20e3u
+
+static const struct srdma_loop *loop_of(const struct sk_buff *skb)
+{
+	return (const struct srdma_loop *)skb->data;
+}
+
+static bool is_loop(const struct sk_buff *skb)
+{
+	return srdma_arrival(skb)->kind == SRDMA_ARRIVAL_LOOP;
+}
+
+static bool is_v6(const struct sk_buff *skb)
+{
+	return is_loop(skb) ? loop_of(skb)->is_v6 : srdma_arrival(skb)->is_v6;
+}
+
+/* Congestion notifications are about what the requester sends. */
+static bool is_response(const struct srdma_opcode_info *op)
+{
+	return (op->flags & SRDMA_OP_RESP) || op->transport == SRDMA_TP_CNP;
+}
+
+/* Bytes behind the UDP header of the packet at @offset. */
+static u32 wire_len(const struct sk_buff *skb, u32 offset)
+{
+	return min_t(u32, srdma_arrival(skb)->seg, skb->len - offset);
+}
+
+/**
+ * srdma_arrival_peek - whom the next packet is for, without a check
+ * @skb: what arrived; there is a next packet
+ * @qpn: its destination
+ * @response: whether the send engine hears it; an unknown opcode is taken for
+ *	a request, the receive engine finds out
+ *
+ * Return: false when it is too short to say.
+ */
+bool srdma_arrival_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
+{
+	const struct srdma_arrival *arrival = srdma_arrival(skb);
+	const struct srdma_wire_bth *bth;
+	struct srdma_wire_bth buf;
+	u8 opcode;
+
+	if (is_loop(skb)) {
+		*qpn = loop_of(skb)->hdr.dest_qpn;
+		opcode = loop_of(skb)->burst.first;
+	} else {
+		bth = skb_header_pointer(skb, arrival->next, sizeof(buf), &buf);
+		if (!bth)
+			return false;
+		*qpn = be32_to_cpu(bth->qpn) & SRDMA_QPN_MASK;
+		opcode = bth->opcode;
+	}
+	*response = is_response(srdma_opcode_get(opcode));
+	return true;
+}
+
+bool srdma_arrival_is_multicast(const struct sk_buff *skb)
+{
+	if (is_loop(skb))
+		return false;
+	if (is_v6(skb))
+		return ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+	return ipv4_is_multicast(ip_hdr(skb)->daddr);
+}
+
+/**
+ * srdma_arrival_addresses - where it came from and where it went to
+ * @skb: what arrived
+ * @src: the peer; IPv4 mapped into IPv6
+ * @dst: our address or a group, likewise
+ */
+void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
+			     struct in6_addr *dst)
+{
+	if (is_loop(skb)) {
+		*src = loop_of(skb)->src;
+		*dst = loop_of(skb)->dst;
+	} else if (is_v6(skb)) {
+		*src = ipv6_hdr(skb)->saddr;
+		*dst = ipv6_hdr(skb)->daddr;
+	} else {
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, src);
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, dst);
+	}
+}
+
+/* The next packet of a looped burst, as its headers would have said it. */
+static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	const struct srdma_loop *loop = loop_of(skb);
+	const struct srdma_burst *burst = &loop->burst;
+	u32 i = arrival->index;
+	bool last = i + 1 == burst->count;
+
+	*pkt = loop->hdr;
+	pkt->opcode = srdma_burst_opcode(burst, i);
+	pkt->op = srdma_opcode_get(pkt->opcode);
+	pkt->psn = srdma_burst_psn(burst, i);
+	pkt->ack_req = last && burst->ack_req;
+	pkt->se = last && burst->solicited;
+	pkt->payload_len = pkt->op->payload == SRDMA_PAY_NONE ? 0 :
+			   srdma_burst_payload(burst, i);
+	pkt->hdr_len = pkt->op->hdr_len;
+	pkt->pad = 0;
+	arrival->payload = sizeof(*loop) + i * burst->seg;
+}
+
+/* The state behind the BTH; computed in full only where packets differ. */
+static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+		      u32 len, u16 ip_id)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	struct srdma_icrc_pseudo pseudo;
+	const struct udphdr *udp;
+	struct udphdr buf;
+	int udp_at;
+
+	if (arrival->icrc_len != len ||
+	    memcmp(arrival->bth, bth, sizeof(arrival->bth))) {
+		udp_at = arrival->is_v6 ? sizeof(struct ipv6hdr) :
+					  sizeof(struct iphdr);
+		udp = skb_header_pointer(skb, udp_at, sizeof(buf), &buf);
+		if (!udp)
+			return 0;
+		if (arrival->is_v6)
+			srdma_icrc_pseudo_v6(&pseudo, ipv6_hdr(skb), udp);
+		else
+			srdma_icrc_pseudo_v4(&pseudo, ip_hdr(skb), udp);
+		srdma_icrc_pseudo_set(&pseudo, ip_id, sizeof(*udp) + len);
+		srdma_icrc_train_init(&arrival->icrc, &pseudo, bth);
+		memcpy(arrival->bth, bth, sizeof(arrival->bth));
+		arrival->icrc_len = len;
+	}
+	return srdma_icrc_train_start(&arrival->icrc, ip_id, bth->apsn);
+}
+
+/* Wherever the bytes are: linear, in page fragments, in a list of skbs. */
+static u32 crc_of_range(struct sk_buff *skb, u32 offset, u32 len, u32 crc)
+{
+	struct skb_seq_state seq;
+	unsigned int n;
+	const u8 *p;
+	u32 done = 0;
+
+	if (offset + len <= skb_headlen(skb))
+		return srdma_icrc_update(crc, skb->data + offset, len);
+	skb_prepare_seq_read(skb, offset, offset + len, &seq);
+	while ((n = skb_seq_read(done, &p, &seq))) {
+		/* A piece may reach beyond the range. */
+		n = min(n, len - done);
+		crc = srdma_icrc_update(crc, p, n);
+		done += n;
+	}
+	return crc;
+}
+
+static bool icrc_matches(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+			 u32 len, u16 ip_id)
+{
+	u32 crc = icrc_start(skb, bth, len, ip_id);
+
+	return crc_of_range(skb, srdma_arrival(skb)->next + sizeof(*bth),
+			    len - sizeof(*bth), crc) == CRC_RESIDUE;
+}
+
+/*
+ * Segments of a train count their identification up, whoever cut it. Packets
+ * that the stack of this host has merged may all have had the same one, and
+ * nothing in the skb says so: hence the second try.
+ */
+static bool icrc_is_right(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+			  u32 len)
+{
+	const struct srdma_arrival *arrival = srdma_arrival(skb);
+	u16 ip_id;
+
+	if (arrival->kind == SRDMA_ARRIVAL_TRUSTED)
+		return true;
+	if (arrival->is_v6)
+		return icrc_matches(skb, bth, len, 0);
+	ip_id = ntohs(ip_hdr(skb)->id);
+	if (icrc_matches(skb, bth, len, ip_id + arrival->index))
+		return true;
+	return arrival->index && icrc_matches(skb, bth, len, ip_id);
+}
+
+/* The next packet from the wire; if it is none, @why says what to count. */
+static bool read_wire(struct sk_buff *skb, struct srdma_pkt *pkt,
+		      enum srdma_stat *why)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	u32 len = wire_len(skb, arrival->next);
+	u32 avail = min_t(u32, len, SRDMA_HDR_MAX);
+	enum srdma_parse parse = SRDMA_PARSE_SHORT;
+	u8 buf[SRDMA_HDR_MAX];
+	const void *hdr;
+
+	hdr = skb_header_pointer(skb, arrival->next, avail, buf);
+	if (hdr)
+		parse = srdma_pkt_parse(pkt, hdr, avail, len);
+	if (parse != SRDMA_PARSE_OK) {
+		*why = SRDMA_STAT_RX_BAD + parse;
+		return false;
+	}
+	if (!icrc_is_right(skb, hdr, len)) {
+		*why = SRDMA_STAT_RX_ICRC;
+		return false;
+	}
+	arrival->payload = arrival->next + pkt->hdr_len;
+	return true;
+}
+
+static const u8 transport_of[SRDMA_QPT_NR] = {
+	[SRDMA_QPT_RC] = SRDMA_TP_RC,
+	[SRDMA_QPT_UC] = SRDMA_TP_UC,
+	[SRDMA_QPT_UD] = SRDMA_TP_UD,
+	[SRDMA_QPT_GSI] = SRDMA_TP_UD,
+};
+
+/* What does not depend on the state of an engine (9.6.1). */
+static bool suits_qp(const struct srdma_arrival *arrival,
+		     const struct srdma_qp *qp, const struct srdma_pkt *pkt,
+		     enum srdma_stat *why)
+{
+	if (pkt->op->transport != transport_of[qp->qpt] &&
+	    (pkt->op->transport != SRDMA_TP_CNP || arrival->to_group))
+		*why = SRDMA_STAT_RX_WRONG_TRANSPORT;
+	else if (arrival->to_group && pkt->dest_qpn != SRDMA_QPN_MULTICAST)
+		*why = SRDMA_STAT_RX_UNKNOWN_QP;
+	else if (!srdma_pkey_match(pkt->pkey, SRDMA_PKEY_DEFAULT))
+		*why = SRDMA_STAT_RX_WRONG_PKEY;
+	else
+		return true;
+	return false;
+}
+
+/*
+ * Merging by the stack looks at UDP ports, not at QPs. The engine frees its
+ * skb; the rest goes to its own engine in another one with the same bytes.
+ */
+static void hand_on_rest(struct sk_buff *skb)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
+
+	if (rest)
+		srdma_rx_dispatch(rest);
+	else
+		srdma_stat_add(arrival->dev, SRDMA_STAT_RX_NO_MEMORY,
+			       arrival->left);
+	arrival->left = 0;
+}
+
+/**
+ * srdma_arrival_next - the next packet of what arrived
+ * @skb: what arrived
+ * @qp: the QP whose engine asks
+ * @responses: it is the send engine, which hears responses
+ * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
+ *	bytes in @skb at srdma_arrival(@skb)->payload
+ *
+ * Whether the payload fits the path MTU is left to the protocol core, which
+ * has an answer to it other than silence.
+ */
+enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
+				      struct srdma_qp *qp, bool responses,
+				      struct srdma_pkt *pkt)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	enum srdma_stat why;
+	bool good = true;
+
+	if (!arrival->left)
+		return SRDMA_ARRIVED_END;
+	if (is_loop(skb))
+		read_looped(skb, pkt);
+	else
+		good = read_wire(skb, pkt, &why);
+
+	if (good && !arrival->to_group &&
+	    (pkt->dest_qpn != qp->qpn || is_response(pkt->op) != responses)) {
+		hand_on_rest(skb);
+		return SRDMA_ARRIVED_FOREIGN;
+	}
+	good = good && suits_qp(arrival, qp, pkt, &why);
+	srdma_arrival_skip(arrival);
+	if (!good) {
+		srdma_stat_inc(arrival->dev, why);
+		return SRDMA_ARRIVED_BAD;
+	}
+	srdma_stat_inc(arrival->dev, SRDMA_STAT_RX_PACKETS);
+	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_BYTES,
+		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
+	return SRDMA_ARRIVED_PACKET;
+}
+
+/* Bytes behind the UDP header of the packet last returned. */
+static u32 current_len(const struct sk_buff *skb)
+{
+	const struct srdma_arrival *arrival = srdma_arrival(skb);
+	const struct srdma_burst *burst;
+	u32 i = arrival->index - 1;
+	u8 hdr_len;
+
+	if (!is_loop(skb))
+		return wire_len(skb, arrival->next - arrival->seg);
+	burst = &loop_of(skb)->burst;
+	hdr_len = srdma_opcode_get(srdma_burst_opcode(burst, i))->hdr_len;
+	return srdma_pkt_wire_len(hdr_len, srdma_burst_payload(burst, i));
+}
+
+static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
+{
+	const struct srdma_loop *loop = loop_of(skb);
+
+	if (is_loop(skb))
+		*ip = (struct iphdr) {
+			.version = 4,
+			.ihl = 5,
+			.tos = loop->traffic_class,
+			.frag_off = htons(IP_DF),
+			.ttl = loop->hop_limit,
+			.protocol = IPPROTO_UDP,
+			.saddr = loop->src.s6_addr32[3],
+			.daddr = loop->dst.s6_addr32[3],
+		};
+	else
+		*ip = *ip_hdr(skb);
+	/* Of a train there is one header, which speaks of the whole. */
+	ip->tot_len = htons(sizeof(*ip) + sizeof(struct udphdr) +
+			    current_len(skb));
+	ip->id = htons(ntohs(ip->id) + srdma_arrival(skb)->index - 1);
+	/* The core tells the families apart by the checksum being right. */
+	ip_send_check(ip);
+}
+
+static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
+{
+	const struct srdma_loop *loop = loop_of(skb);
+
+	if (is_loop(skb)) {
+		ip6_flow_hdr(ip, loop->traffic_class, 0);
+		ip->nexthdr = IPPROTO_UDP;
+		ip->hop_limit = loop->hop_limit;
+		ip->saddr = loop->src;
+		ip->daddr = loop->dst;
+	} else {
+		*ip = *ipv6_hdr(skb);
+	}
+	ip->payload_len = htons(sizeof(struct udphdr) + current_len(skb));
+}
+
+/**
+ * srdma_arrival_grh - what a datagram's receiver finds before the message
+ * @skb: what arrived; the packet last returned is meant
+ * @grh: filled
+ */
+void srdma_arrival_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN])
+{
+	struct ipv6hdr ip6;
+	struct iphdr ip;
+
+	if (is_v6(skb)) {
+		header_v6(skb, &ip6);
+		srdma_ud_grh_v6(grh, &ip6);
+	} else {
+		header_v4(skb, &ip);
+		srdma_ud_grh_v4(grh, &ip);
+	}
+}
+
+/**
+ * srdma_arrival_fill_wc - what a datagram's completion says of its addresses
+ * @skb: what arrived
+ * @wc: flags are added; the VLAN and the kind of header with them
+ *
+ * The connection manager finds our GID by these when it answers.
+ */
+void srdma_arrival_fill_wc(const struct sk_buff *skb, struct ib_wc *wc)
+{
+	struct srdma_dev *dev = srdma_arrival(skb)->dev;
+	struct in6_addr src, dst;
+	u16 vlan;
+
+	srdma_arrival_addresses(skb, &src, &dst);
+	vlan = srdma_net_find_vlan(dev, (const union ib_gid *)&dst);
+	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->network_hdr_type = is_v6(skb) ? RDMA_NETWORK_IPV6 :
+					    RDMA_NETWORK_IPV4;
+	if (vlan != SRDMA_NO_VLAN) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = vlan;
+	}
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * From the network to the engine it is for: a netfilter hook takes what the
+ * filters let in, whole, before a socket would get it in pieces; then the QP
+ * is found and the packets are put into an inbox.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/udp.h>
+#include <net/ipv6.h>
+#include <net/xfrm.h>
+
+#include "arrival.h"
+#include "device.h"
+#include "engine.h"
+#include "mcast.h"
+#include "net.h"
+#include "qp.h"
+#include "qp_state.h"
+#include "rx.h"
+
+/* Is this UDP to the RoCE port? */
+static bool is_roce(const struct sk_buff *skb, int udp_at)
+{
+	const struct udphdr *udp;
+	struct udphdr buf;
+
+	udp = skb_header_pointer(skb, udp_at, sizeof(buf), &buf);
+	return udp && udp->dest == htons(ROCE_V2_UDP_DPORT);
+}
+
+/*
+ * One datagram says how long it is. A train carries the length of the whole or
+ * of one packet, as whoever made it likes, and is measured by its segments.
+ */
+static bool udp_length_is_right(const struct sk_buff *skb, int udp_at)
+{
+	const struct udphdr *udp;
+	struct udphdr buf;
+
+	if (skb_is_gso(skb))
+		return skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+	udp = skb_header_pointer(skb, udp_at, sizeof(buf), &buf);
+	return udp && ntohs(udp->len) == skb->len - udp_at;
+}
+
+/* Lets go of all that the stack has attached; the inbox may keep it long. */
+static void detach(struct sk_buff *skb)
+{
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb_ext_reset(skb);
+	skb_orphan(skb);
+	/* No reference is held on the interface, so it may not be followed. */
+	skb->dev = NULL;
+}
+
+/* The IP header is at skb->data and agrees with the length of the skb. */
+static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
+			 int udp_at, bool is_v6)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	int begin = udp_at + sizeof(struct udphdr);
+	int len = skb->len - begin;
+	int seg;
+
+	if (!udp_length_is_right(skb, udp_at)) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		return NF_DROP;
+	}
+	seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : len;
+	if (len < SRDMA_PKT_MIN || seg < SRDMA_PKT_MIN) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT);
+		return NF_DROP;
+	}
+
+	detach(skb);
+	*arrival = (struct srdma_arrival) {
+		.dev = dev,
+		.next = begin,
+		.seg = min(seg, len),
+		/* gso_segs may come from a neighbour that we cannot trust. */
+		.left = DIV_ROUND_UP(len, seg),
+		.kind = skb->ip_summed == CHECKSUM_PARTIAL ?
+			SRDMA_ARRIVAL_TRUSTED : SRDMA_ARRIVAL_WIRE,
+		.is_v6 = is_v6,
+	};
+	if (arrival->left > 1)
+		srdma_stat_inc(dev, SRDMA_STAT_RX_TRAINS);
+	srdma_rx_dispatch(skb);
+	return NF_STOLEN;
+}
+
+static struct srdma_dev *find_dev(struct net *net, const struct sk_buff *skb,
+				  const struct in6_addr *daddr,
+				  bool is_multicast)
+{
+	struct srdma_net *snet = srdma_net_of(net);
+
+	if (is_multicast)
+		return srdma_net_find_dev_on(snet, skb->dev->ifindex);
+	return srdma_net_find_dev(snet, (const union ib_gid *)daddr,
+				  skb->dev->ifindex);
+}
+
+/*
+ * Softirq, RCU read side. The stack has checked the IP header, has cut off
+ * what lies behind the packet, and has put fragments together again.
+ */
+static unsigned int receive_v4(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+	struct srdma_dev *dev;
+	struct in6_addr daddr;
+
+	if (ip->protocol != IPPROTO_UDP || !is_roce(skb, ip->ihl * 4))
+		return NF_ACCEPT;
+	ipv6_addr_set_v4mapped(ip->daddr, &daddr);
+	dev = find_dev(state->net, skb, &daddr, ipv4_is_multicast(ip->daddr));
+	if (!dev)
+		return NF_ACCEPT;
+	/* RoCE knows no options (annex A17). */
+	if (ip->ihl != 5 || ntohs(ip->tot_len) != skb->len) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		return NF_DROP;
+	}
+	return take(dev, skb, sizeof(*ip), false);
+}
+
+/*
+ * A fragment, or a packet with other extension headers, is none of ours: it
+ * ends at the socket that owns the port.
+ */
+static unsigned int receive_v6(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	struct srdma_dev *dev;
+
+	if (ip->nexthdr != IPPROTO_UDP || !is_roce(skb, sizeof(*ip)))
+		return NF_ACCEPT;
+	dev = find_dev(state->net, skb, &ip->daddr,
+		       ipv6_addr_is_multicast(&ip->daddr));
+	if (!dev)
+		return NF_ACCEPT;
+	if (ntohs(ip->payload_len) + sizeof(*ip) != skb->len) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		return NF_DROP;
+	}
+	return take(dev, skb, sizeof(*ip), true);
+}
+
+/* Behind every filter: what a firewall drops never gets here. */
+static const struct nf_hook_ops hooks[] = {
+	{
+		.hook = receive_v4,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	},
+	{
+		.hook = receive_v6,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP6_PRI_LAST,
+	},
+};
+
+/* Packets of a connected QP come from its peer, to its address (9.6.1). */
+static bool comes_from_peer(struct sk_buff *skb, const struct srdma_qp *qp)
+{
+	struct in6_addr src, dst;
+
+	if (qp->qpt != SRDMA_QPT_RC && qp->qpt != SRDMA_QPT_UC)
+		return true;
+	srdma_arrival_addresses(skb, &src, &dst);
+	return ipv6_addr_equal(&src, &qp->av.dst) &&
+	       ipv6_addr_equal(&dst, &qp->av.src);
+}
+
+static bool may_hear(const struct srdma_qp *qp, bool response)
+{
+	return srdma_qp_may(qp, response ? SRDMA_MAY_SEND : SRDMA_MAY_RECEIVE);
+}
+
+/*
+ * The QP that the next packet is for, with a reference, or NULL when the
+ * packet has no taker: that is counted then.
+ */
+static struct srdma_qp *find_taker(struct sk_buff *skb, bool *response)
+{
+	struct srdma_dev *dev = srdma_arrival(skb)->dev;
+	enum srdma_stat why;
+	struct srdma_qp *qp;
+	u32 qpn;
+
+	if (!srdma_arrival_peek(skb, &qpn, response)) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT);
+		return NULL;
+	}
+	qp = srdma_qp_lookup(dev, qpn);
+	if (!qp) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_UNKNOWN_QP);
+		return NULL;
+	}
+	if (!may_hear(qp, *response))
+		why = SRDMA_STAT_RX_WRONG_STATE;
+	else if (!comes_from_peer(skb, qp))
+		why = SRDMA_STAT_RX_WRONG_SOURCE;
+	else
+		return qp;
+	srdma_stat_inc(dev, why);
+	srdma_qp_put(qp);
+	return NULL;
+}
+
+static void deliver(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+
+	if (srdma_engine_deliver(engine, skb))
+		return;
+	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_INBOX_FULL, arrival->left);
+	kfree_skb(skb);
+}
+
+static void deliver_copy(struct srdma_qp *qp, struct sk_buff *skb)
+{
+	struct srdma_dev *dev = qp->dev;
+	struct sk_buff *clone;
+
+	if (!may_hear(qp, false)) {
+		srdma_stat_inc(dev, SRDMA_STAT_RX_WRONG_STATE);
+		return;
+	}
+	clone = skb_clone(skb, GFP_ATOMIC);
+	if (clone)
+		deliver(&qp->recv, clone);
+	else
+		srdma_stat_inc(dev, SRDMA_STAT_RX_NO_MEMORY);
+}
+
+/* Every member of the group gets the packets; the skb is not consumed. */
+static void deliver_to_group(struct sk_buff *skb)
+{
+	struct srdma_dev *dev = srdma_arrival(skb)->dev;
+	const struct srdma_mcast_member *member;
+	struct srdma_mcast_group *group;
+	struct in6_addr src, dst;
+
+	srdma_arrival_addresses(skb, &src, &dst);
+	srdma_arrival(skb)->to_group = true;
+
+	rcu_read_lock();
+	group = srdma_mcast_find(dev, (const union ib_gid *)&dst);
+	if (group)
+		list_for_each_entry_rcu(member, &group->members, entry)
+			deliver_copy(member->qp, skb);
+	else
+		srdma_stat_inc(dev, SRDMA_STAT_RX_UNKNOWN_QP);
+	rcu_read_unlock();
+}
+
+/**
+ * srdma_rx_dispatch - give packets to the QP they are for
+ * @skb: packets that have not been looked at, struct srdma_arrival in place;
+ *	consumed
+ *
+ * Bottom halves are disabled. The next packet says whose they all are; should
+ * a later one be somebody else's, srdma_arrival_next() brings the rest here.
+ */
+void srdma_rx_dispatch(struct sk_buff *skb)
+{
+	struct srdma_qp *qp = NULL;
+	bool response;
+
+	if (srdma_arrival_is_multicast(skb)) {
+		deliver_to_group(skb);
+		consume_skb(skb);
+		return;
+	}
+	/* A packet without a taker does not take the next ones with it. */
+	while (srdma_arrival(skb)->left) {
+		qp = find_taker(skb, &response);
+		if (qp)
+			break;
+		srdma_arrival_skip(srdma_arrival(skb));
+	}
+	if (!qp) {
+		kfree_skb(skb);
+		return;
+	}
+	deliver(response ? &qp->send : &qp->recv, skb);
+	srdma_qp_put(qp);
+}
+
+/**
+ * srdma_rx_register - begin to receive in a namespace
+ * @net: namespace
+ */
+int srdma_rx_register(struct net *net)
+{
+	return nf_register_net_hooks(net, hooks, ARRAY_SIZE(hooks));
+}
+
+/* When this returns, nothing of the namespace is in the hooks any more. */
+void srdma_rx_unregister(struct net *net)
+{
+	nf_unregister_net_hooks(net, hooks, ARRAY_SIZE(hooks));
+	synchronize_net();
+}
