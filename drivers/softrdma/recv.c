@@ -62,7 +62,7 @@ static void complete_rwqe(struct request *r, enum ib_wc_status status,
 	if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_IMM)) {
 		wc.ex.imm_data = r->pkt.imm;
 		wc.wc_flags |= IB_WC_WITH_IMM;
-	} else if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_INV)) {
+	} else if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_IETH)) {
 		wc.ex.invalidate_rkey = r->pkt.inv_rkey;
 		wc.wc_flags |= IB_WC_WITH_INVALIDATE;
 	}
@@ -145,7 +145,7 @@ static enum outcome do_send(struct request *r)
 	if (!outcome)
 		outcome = scatter(r, r->act.offset);
 	if (!outcome && (r->act.flags & SRDMA_ACT_END) &&
-	    (r->pkt.op->flags & SRDMA_OP_INV) &&
+	    (r->pkt.op->flags & SRDMA_OP_IETH) &&
 	    srdma_mem_invalidate(&qp->resp.who, r->pkt.inv_rkey, true))
 		outcome = OUTCOME_ACCESS;
 	return outcome;

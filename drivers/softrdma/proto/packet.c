@@ -16,7 +16,7 @@
  */
 static bool payload_possible(u8 rule, u32 len)
 {
-	switch ((enum srdma_payload)rule) {
+	switch ((enum srdma_payload_rule)rule) {
 	case SRDMA_PAY_NONE:
 		return !len;
 	case SRDMA_PAY_MTU:
