@@ -19,6 +19,7 @@
 #include <rdma/ib_verbs.h>
 
 struct srdma_dev;
+struct srdma_map;
 struct srdma_mw_set;
 
 /* Flags of IB_ACCESS_FLUSH_*, which older kernels have no names for. */
@@ -86,23 +87,6 @@ enum srdma_key_state {
 	SRDMA_KEY_FREE,
 	SRDMA_KEY_VALID,
 	SRDMA_KEY_DEAD,
-};
-
-/**
- * struct srdma_map - where the bytes of a region are
- * @blocks: kernel addresses of the blocks; NULL when positions are kernel
- *	addresses themselves
- * @count: number of blocks
- * @shift: log2 of the bytes of a block
- * @offset: position of the region's first byte, within the first block
- * @length: bytes of the region
- */
-struct srdma_map {
-	void **blocks;
-	u32 count;
-	u8 shift;
-	u64 offset;
-	u64 length;
 };
 
 /**

@@ -11,6 +11,7 @@
 #include <linux/overflow.h>
 
 #include "device.h"
+#include "map.h"
 #include "mem.h"
 #include "mr.h"
 #include "mw.h"
@@ -552,10 +553,11 @@ enum srdma_mem_why srdma_mem_store(struct srdma_mem_iter *it,
 
 	memcpy(&copy, value, sizeof(copy));
 	why = next_word(it, &word);
+	if (why)
+		return why;
 	/* Pairs with the acquire of whoever waits for the word to change. */
-	if (!why)
-		smp_store_release(word, copy);
-	return why;
+	smp_store_release(word, copy);
+	return SRDMA_MEM_OK;
 }
 
 /**

@@ -6,7 +6,6 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 
 #include "compat/compat.h"
@@ -142,89 +141,6 @@ struct ib_mr *srdma_mr_get_dma(struct ib_pd *pd, int access)
 	return &mr->ib;
 }
 
-/**
- * pick_shift - find the largest blocks that pinned pages can be cut into
- * @sgt: the pages
- * @first: set to the kernel address of the first byte
- * @bytes: set to the bytes of all pages
- *
- * Within a block memory is contiguous: wherever it is not, a block must end and
- * the next one begin, at an address that is a multiple of its size.
- */
-static unsigned int pick_shift(struct sg_table *sgt, unsigned long *first,
-			       u64 *bytes)
-{
-	unsigned long breaks = 0, end = 0;
-	struct scatterlist *sg;
-	unsigned int shift, i;
-	u64 done = 0;
-
-	for_each_sgtable_sg(sgt, sg, i) {
-		unsigned long at = (unsigned long)sg_virt(sg);
-
-		if (!i)
-			*first = at;
-		else if (at != end)
-			breaks |= at | (*first + done);
-		end = at + sg->length;
-		done += sg->length;
-	}
-	*bytes = done;
-	/* One block that holds it all, unless breaks ask for smaller ones. */
-	shift = fls64(*first ^ (*first + done - 1));
-	if (breaks)
-		shift = min_t(unsigned int, shift, __ffs(breaks));
-	return max_t(unsigned int, shift, PAGE_SHIFT);
-}
-
-static void fill_blocks(struct srdma_map *map, struct sg_table *sgt)
-{
-	unsigned long size = 1UL << map->shift;
-	struct scatterlist *sg;
-	unsigned int i;
-	u32 count = 0;
-
-	for_each_sgtable_sg(sgt, sg, i) {
-		unsigned long at = (unsigned long)sg_virt(sg);
-		unsigned long left = sg->length;
-
-		while (left) {
-			unsigned long within = at & (size - 1);
-			unsigned long step = min(left, size - within);
-
-			/* Else it goes on where the last one ended. */
-			if (!within || !count)
-				map->blocks[count++] = (void *)(at - within);
-			at += step;
-			left -= step;
-		}
-		cond_resched();
-	}
-	WARN_ON_ONCE(count != map->count);
-}
-
-static int map_umem(struct srdma_map *map, struct ib_umem *umem)
-{
-	struct sg_table *sgt = &umem->sgt_append.sgt;
-	unsigned long first = 0;
-	u64 bytes, count;
-
-	map->shift = pick_shift(sgt, &first, &bytes);
-	first &= (1UL << map->shift) - 1;
-	count = (first + bytes + (1UL << map->shift) - 1) >> map->shift;
-	if (count > U32_MAX)
-		return -EINVAL;
-	map->count = count;
-	map->offset = first + ib_umem_offset(umem);
-	map->length = umem->length;
-	map->blocks = kvmalloc_array(count, sizeof(*map->blocks),
-				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!map->blocks)
-		return -ENOMEM;
-	fill_blocks(map, sgt);
-	return 0;
-}
-
 /* Only there can a flush keep its promise. */
 static bool is_persistent(struct ib_umem *umem)
 {
@@ -252,7 +168,8 @@ static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
 	err = -EINVAL;
 	if (access & SRDMA_ACCESS_FLUSH_PERSISTENT && !is_persistent(umem))
 		goto err_umem;
-	err = map_umem(map, umem);
+	err = srdma_map_build(map, &umem->sgt_append.sgt,
+			      ib_umem_offset(umem), umem->length);
 	if (err)
 		goto err_umem;
 	return umem;

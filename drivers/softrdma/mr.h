@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "keys.h"
+#include "map.h"
 
 struct ib_dmah;
 
