@@ -11,6 +11,7 @@
 
 #include "ah.h"
 #include "engine.h"
+#include "flight.h"
 #include "proto/opcode.h"
 #include "ring.h"
 #include "rq.h"
@@ -57,6 +58,7 @@ struct srdma_sq {
  * @rq: receive queue; not in use with @srq
  * @send: engine that sends requests and hears responses
  * @recv: engine that executes requests and answers them
+ * @flight: what was sent and has not left the host (flight.c)
  */
 struct srdma_qp {
 	refcount_t refs;
@@ -84,6 +86,8 @@ struct srdma_qp {
 
 	struct srdma_engine send;
 	struct srdma_engine recv;
+
+	struct srdma_flight flight;
 };
 
 /**

@@ -9,29 +9,13 @@
 #include <linux/types.h>
 
 #include "ah.h"
+#include "path.h"
 #include "payload.h"
 #include "proto/burst.h"
 #include "proto/packet.h"
 
-struct dst_entry;
 struct srdma_engine;
 struct srdma_qp;
-
-/**
- * struct srdma_path - the way that an engine last took; its owner's alone
- * @dst: cached route, or NULL
- * @cookie: to see whether @dst is still good
- * @av: addresses that it is for
- * @is_local: @av leads to this very device
- * @checked: @is_local is known for @av
- */
-struct srdma_path {
-	struct dst_entry *dst;
-	u32 cookie;
-	struct srdma_av av;
-	bool is_local;
-	bool checked;
-};
 
 /**
  * struct srdma_tx - packets to be sent
@@ -67,6 +51,7 @@ enum srdma_tx_result {
 };
 
 enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx);
-void srdma_path_drop(struct srdma_path *path);
+void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
+		    u32 mtu, struct srdma_burst_limit *limit);
 
 #endif

@@ -8,8 +8,11 @@
 #ifndef SRDMA_COMPAT_H
 #define SRDMA_COMPAT_H
 
+#include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
+#include <net/flow.h>
+#include <net/inet_dscp.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
@@ -86,6 +89,26 @@ srdma_compat_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = fn;
+#endif
+}
+
+/* The traffic class of a route look-up: a byte, later a type of its own. */
+static inline void srdma_compat_flow_tos(struct flowi4 *fl4, u8 tclass)
+{
+#ifdef flowi4_dscp
+	fl4->flowi4_dscp = inet_dsfield_to_dscp(tclass);
+#else
+	fl4->flowi4_tos = tclass & INET_DSCP_MASK;
+#endif
+}
+
+/* Does crc32_le() use what the CPU offers? Before it said so, it did not. */
+static inline bool srdma_compat_crc32_le_is_fast(void)
+{
+#ifdef CRC32_LE_OPTIMIZATION
+	return crc32_optimizations() & CRC32_LE_OPTIMIZATION;
+#else
+	return false;
 #endif
 }
 

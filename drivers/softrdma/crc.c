@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * CRC-32 by special instructions, for the protocol core to sum up payloads
+ * with. Newer kernels have it as a library function; older ones have only the
+ * slow one there, and the fast one as a hash of the crypto API.
+ */
+#include <crypto/hash.h>
+#include <linux/module.h>
+#include <linux/string.h>
+
+#include "compat/compat.h"
+#include "crc.h"
+#include "proto/crc32.h"
+
+/* Holds the hash in use; NULL when it is none of the crypto API. */
+static struct crypto_shash *tfm __ro_after_init;
+
+static u32 crc_library(u32 crc, const void *p, size_t len)
+{
+	return crc32_le(crc, p, len);
+}
+
+/*
+ * The state of this hash is the sum itself, without inversions: it is put in
+ * and taken out, so that sums go on over several pieces.
+ */
+static u32 crc_hash(u32 crc, const void *p, size_t len)
+{
+	SHASH_DESC_ON_STACK(desc, tfm);
+	u32 *state = shash_desc_ctx(desc);
+
+	desc->tfm = tfm;
+	*state = crc;
+	if (crypto_shash_update(desc, p, len))
+		return srdma_crc32_portable(crc, p, len);
+	return *state;
+}
+
+/* Is @fn the same function as the portable code, at odd places as well? */
+static bool __init is_right(srdma_crc32_fn fn)
+{
+	static const u16 lens[] = { 0, 1, 63, 64, 65, 255, 1040, 1500 };
+	static u8 data[1600] __initdata;
+	u32 i, at;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i * i + (i >> 3);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		for (at = 0; at < 17; at++) {
+			u32 seed = at * 0x9e3779b9U;
+			u32 want = srdma_crc32_portable(seed, data + at,
+							lens[i]);
+
+			if (fn(seed, data + at, lens[i]) != want)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Returns the name of the hash that crc_hash() is to use, or NULL. */
+static const char * __init find_hash(void)
+{
+	struct crypto_shash *found = crypto_alloc_shash("crc32", 0, 0);
+	const char *name;
+
+	if (IS_ERR(found))
+		return NULL;
+	name = crypto_tfm_alg_driver_name(crypto_shash_tfm(found));
+	/* The generic one is slower than our own. */
+	if (strstr(name, "generic") || strstr(name, "lib") ||
+	    crypto_shash_descsize(found) != sizeof(u32)) {
+		crypto_free_shash(found);
+		return NULL;
+	}
+	tfm = found;
+	return name;
+}
+
+/**
+ * srdma_crc_init - pick what computes the ICRCs
+ *
+ * After srdma_icrc_init(), from module init. Nothing to fail: the portable
+ * code is always there.
+ */
+void __init srdma_crc_init(void)
+{
+	const char *name = "crc32_le";
+	srdma_crc32_fn fn = crc_library;
+
+	if (!srdma_compat_crc32_le_is_fast()) {
+		name = find_hash();
+		fn = crc_hash;
+	}
+	if (name && !is_right(fn)) {
+		pr_err("softrdma: %s computes wrong sums, not used\n", name);
+		name = NULL;
+	}
+	if (name)
+		srdma_crc32_set_bulk(fn);
+	pr_info("softrdma: ICRC by %s\n", name ?: "portable code");
+}
+
+/* Nothing is summed up any more. */
+void srdma_crc_exit(void)
+{
+	if (tfm)
+		crypto_free_shash(tfm);
+}
+
+MODULE_SOFTDEP("pre: crc32-pclmul crc32");

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bytes in flight: each skb for the wire carries a reference to its QP and how
+ * many bytes it was charged for, and gives both back when it is freed, or when
+ * it crosses to another namespace or host.
+ */
+#include <linux/log2.h>
+#include <linux/skbuff.h>
+
+#include "engine.h"
+#include "flight.h"
+#include "qp.h"
+
+/*
+ * Enough to keep a 10 Gbit/s interface busy for 0.4 ms, in which softirq runs
+ * again; little enough that two QPs that send single packets of 1 KB fit into
+ * the default queue of an interface, 1000 packets.
+ */
+#define FLIGHT_MAX	SZ_512K
+
+/* Waiting engines are told when so much is left: not for each packet. */
+#define FLIGHT_LOW	(FLIGHT_MAX / 2)
+
+/* struct srdma_flight.waiting */
+enum {
+	FLIGHT_SEND,
+	FLIGHT_RECV,
+};
+
+/*
+ * What was charged is kept as a power of two in the low bits of the pointer to
+ * the QP: an skb's own lengths may change on the way.
+ */
+#define CHARGE_UNIT	SZ_1K
+#define CHARGE_MASK	7UL
+static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
+static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
+
+static unsigned long charge_class(const struct sk_buff *skb)
+{
+	return order_base_2(max_t(u32, skb->len / CHARGE_UNIT, 1));
+}
+
+static int charge_bytes(unsigned long class)
+{
+	return CHARGE_UNIT << class;
+}
+
+static void wake(struct srdma_qp *qp)
+{
+	unsigned long waiting = xchg(&qp->flight.waiting, 0);
+
+	if (waiting & BIT(FLIGHT_SEND))
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_TX_FREED);
+	if (waiting & BIT(FLIGHT_RECV))
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_TX_FREED);
+}
+
+/* The skb's destructor: in any context. */
+static void land(struct sk_buff *skb)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+	struct srdma_qp *qp = (struct srdma_qp *)(arg & ~CHARGE_MASK);
+	int left;
+
+	/* Pairs with the barrier in srdma_flight_has_room(). */
+	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
+				 &qp->flight.bytes);
+	if (left <= FLIGHT_LOW && READ_ONCE(qp->flight.waiting))
+		wake(qp);
+	srdma_qp_put(qp);
+}
+
+/**
+ * srdma_flight_has_room - may the QP hand more to the network now
+ * @qp: queue pair
+ * @engine: which of its two engines asks; it hears SRDMA_EVENT_TX_FREED when
+ *	the answer is no
+ */
+bool srdma_flight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
+{
+	int bit = engine == &qp->send ? FLIGHT_SEND : FLIGHT_RECV;
+
+	if (atomic_read(&qp->flight.bytes) < FLIGHT_MAX)
+		return true;
+	set_bit(bit, &qp->flight.waiting);
+	/* Pairs with land(): it sees the bit, or we see what it took off. */
+	smp_mb__after_atomic();
+	if (atomic_read(&qp->flight.bytes) >= FLIGHT_MAX)
+		return false;
+	clear_bit(bit, &qp->flight.waiting);
+	return true;
+}
+
+/* Charges an skb that is about to be handed to the network. */
+void srdma_flight_add(struct srdma_qp *qp, struct sk_buff *skb)
+{
+	unsigned long class = charge_class(skb);
+
+	refcount_inc(&qp->refs);
+	atomic_add(charge_bytes(class), &qp->flight.bytes);
+	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
+	skb->destructor = land;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Paths: is the peer on this device, and if not, by which route is it reached,
+ * with which headers, and how long may a train be there.
+ */
+#include <linux/jhash.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/l3mdev.h>
+#include <net/route.h>
+
+#include "compat/compat.h"
+#include "device.h"
+#include "net.h"
+#include "path.h"
+
+/* Where the length of an IP packet ends to fit its field. */
+#define IP_MAX_LEN	0xffffU
+
+/*
+ * A NIC that would cut IPv4 trains itself: whether it counts the IPv4
+ * identification up, which is under the ICRC, is known of none in particular.
+ * What has no device under it is software, and the stack cuts for it; so it is
+ * with virtio, whose other end is a stack again.
+ */
+static int cuts_in_hardware(struct net_device *ndev,
+			    struct netdev_nested_priv *priv)
+{
+	const struct device *parent = ndev->dev.parent;
+
+	if (!parent || !(ndev->features & NETIF_F_GSO_UDP_L4))
+		return 0;
+	return !parent->bus || strcmp(parent->bus->name, "virtio");
+}
+
+static u16 train_max(const struct srdma_path *path)
+{
+	struct net_device *ndev = path->dst->dev;
+	struct netdev_nested_priv priv = {};
+
+	/* Transformations see one packet at a time. */
+	if (dst_xfrm(path->dst))
+		return 1;
+	if (!path->av.is_v6 &&
+	    (cuts_in_hardware(ndev, &priv) ||
+	     netdev_walk_all_lower_dev_rcu(ndev, cuts_in_hardware, &priv)))
+		return 1;
+	return clamp_t(u32, READ_ONCE(ndev->gso_max_segs), 1,
+		       UDP_MAX_SEGMENTS);
+}
+
+/* The stack cuts an skb when it is as long as gso_max_size, or longer. */
+static u16 train_bytes(const struct srdma_path *path)
+{
+	struct net_device *ndev = path->dst->dev;
+	u32 most = READ_ONCE(ndev->gso_max_size);
+
+	most -= min_t(u32, most, ndev->hard_header_len + 1);
+	return min(most, IP_MAX_LEN) - min_t(u32, most, path->hdr_len);
+}
+
+/* Addresses that mean something on one interface only. */
+static bool needs_interface(const struct srdma_av *av)
+{
+	if (av->is_multicast)
+		return true;
+	if (!av->is_v6)
+		return ipv4_is_linklocal_169(av->dst.s6_addr32[3]);
+	return ipv6_addr_type(&av->dst) & IPV6_ADDR_LINKLOCAL;
+}
+
+/*
+ * Naming the interface otherwise would keep packets from addresses of this
+ * host and from better routes; but an interface in a VRF has tables of its own.
+ */
+static int pick_oif(struct net *net, const struct srdma_av *av)
+{
+	if (needs_interface(av))
+		return av->ifindex;
+	return l3mdev_master_ifindex_by_index(net, av->ifindex);
+}
+
+static struct dst_entry *route_v4(struct net *net, const struct srdma_av *av)
+{
+	struct flowi4 fl4 = {
+		.flowi4_oif = pick_oif(net, av),
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = av->src.s6_addr32[3],
+		.daddr = av->dst.s6_addr32[3],
+		.fl4_sport = htons(av->udp_sport),
+		.fl4_dport = htons(SRDMA_UDP_PORT),
+	};
+	struct rtable *rt;
+
+	srdma_compat_flow_tos(&fl4, av->traffic_class);
+	rt = ip_route_output_flow(net, &fl4, NULL);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+static struct dst_entry *route_v6(struct net *net, const struct srdma_av *av)
+{
+	struct flowi6 fl6 = {
+		.flowi6_oif = pick_oif(net, av),
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = av->src,
+		.daddr = av->dst,
+		.fl6_sport = htons(av->udp_sport),
+		.fl6_dport = htons(SRDMA_UDP_PORT),
+	};
+
+	/* The core makes link-local GIDs also where IPv6 is switched off. */
+	if (!ipv6_mod_enabled())
+		return ERR_PTR(-EAFNOSUPPORT);
+	fl6.flowlabel = ip6_make_flowinfo(av->traffic_class,
+					  htonl(av->flow_label));
+	return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
+}
+
+static void fill_udp(struct udphdr *uh, const struct srdma_av *av)
+{
+	*uh = (struct udphdr){
+		.source = htons(av->udp_sport),
+		.dest = htons(SRDMA_UDP_PORT),
+	};
+}
+
+/* A hop limit of 0 leaves it to the host. */
+static void fill_v4(struct srdma_path *path)
+{
+	const struct srdma_av *av = &path->av;
+	struct iphdr *iph = (struct iphdr *)path->hdr;
+	struct udphdr *uh = (struct udphdr *)(iph + 1);
+
+	*iph = (struct iphdr){
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tos = av->traffic_class,
+		.frag_off = htons(IP_DF),
+		.ttl = av->hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = av->src.s6_addr32[3],
+		.daddr = av->dst.s6_addr32[3],
+	};
+	if (!iph->ttl)
+		iph->ttl = av->is_multicast ? 1 : ip4_dst_hoplimit(path->dst);
+	fill_udp(uh, av);
+	srdma_icrc_pseudo_v4(&path->pseudo, iph, uh);
+	path->hdr_len = sizeof(*iph) + sizeof(*uh);
+}
+
+static void fill_v6(struct srdma_path *path)
+{
+	const struct srdma_av *av = &path->av;
+	struct ipv6hdr *ip6h = (struct ipv6hdr *)path->hdr;
+	struct udphdr *uh = (struct udphdr *)(ip6h + 1);
+
+	*ip6h = (struct ipv6hdr){
+		.nexthdr = IPPROTO_UDP,
+		.hop_limit = av->hop_limit,
+		.saddr = av->src,
+		.daddr = av->dst,
+	};
+	ip6_flow_hdr(ip6h, av->traffic_class, htonl(av->flow_label));
+	if (!ip6h->hop_limit)
+		ip6h->hop_limit = av->is_multicast ? IPV6_DEFAULT_MCASTHOPS :
+						     ip6_dst_hoplimit(path->dst);
+	fill_udp(uh, av);
+	srdma_icrc_pseudo_v6(&path->pseudo, ip6h, uh);
+	path->hdr_len = sizeof(*ip6h) + sizeof(*uh);
+}
+
+static u32 flow_hash(const struct srdma_av *av)
+{
+	u32 hash = jhash2(av->src.s6_addr32, 4, av->udp_sport);
+
+	return jhash2(av->dst.s6_addr32, 4, hash);
+}
+
+static int find_route(struct srdma_path *path, struct net *net)
+{
+	const struct srdma_av *av = &path->av;
+	struct dst_entry *dst;
+
+	dst = av->is_v6 ? route_v6(net, av) : route_v4(net, av);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	path->dst = dst;
+	path->cookie = av->is_v6 ? rt6_get_cookie((struct rt6_info *)dst) : 0;
+	if (av->is_v6)
+		fill_v6(path);
+	else
+		fill_v4(path);
+	path->hash = flow_hash(av);
+	path->priority = rt_tos2priority(av->traffic_class);
+	path->train_bytes = train_bytes(path);
+	path->train_max = train_max(path);
+	path->train_now = path->train_max;
+	return 0;
+}
+
+static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
+{
+	const union ib_gid *gid = (const union ib_gid *)&av->dst;
+
+	return !av->is_multicast &&
+	       srdma_net_find_dev(dev->net, gid, av->ifindex) == dev;
+}
+
+/**
+ * srdma_path_find - see that a path leads where it should
+ * @path: path; filled anew when it was for another address, or has changed
+ * @dev: device that sends
+ * @av: the address
+ *
+ * The caller is in an RCU section.
+ *
+ * Return: 0, or an error when there is no way.
+ */
+int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
+		    const struct srdma_av *av)
+{
+	if (path->checked && !memcmp(&path->av, av, sizeof(*av))) {
+		/* An address that leaves the device takes no route with it. */
+		if (path->is_local && leads_here(dev, av))
+			return 0;
+		if (path->dst && dst_check(path->dst, path->cookie))
+			return 0;
+	}
+	if (!path->checked)
+		path->id = get_random_u32();
+	srdma_path_drop(path);
+	path->av = *av;
+	path->is_local = leads_here(dev, av);
+	if (!path->is_local) {
+		int err = find_route(path, dev->net->net);
+
+		if (err)
+			return err;
+	}
+	path->checked = true;
+	return 0;
+}
+
+/* Forgets the route; one that was never found is fine. */
+void srdma_path_drop(struct srdma_path *path)
+{
+	dst_release(path->dst);
+	path->dst = NULL;
+	path->checked = false;
+}
+
+/*
+ * Something on the way may drop trains and nothing else, each time: a policer
+ * with a small burst, or a NIC that cuts wrongly far behind a bridge. So each
+ * loss halves them, down to single packets, and what goes through lets them
+ * grow again.
+ */
+static void adapt(struct srdma_path *path, const struct srdma_burst *burst)
+{
+	u32 now = path->train_now;
+
+	if (!burst->resend)
+		now = min_t(u32, now + now / 8 + 1, path->train_max);
+	else if (burst->psn != path->next_psn)
+		now = max(now / 2, 1U);
+	path->train_now = now;
+	path->next_psn = srdma_burst_psn(burst, burst->count);
+}
+
+/**
+ * srdma_path_train - how many packets of a burst go into one skb
+ * @path: path with a route
+ * @burst: the burst
+ * @packet_len: bytes behind the UDP header of each of its packets
+ */
+u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
+		     u32 packet_len)
+{
+	adapt(path, burst);
+	return clamp_t(u32, path->train_bytes / packet_len, 1,
+		       path->train_now);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The way from an engine to a peer: looked up once, kept while it is good.
+ */
+#ifndef SRDMA_PATH_H
+#define SRDMA_PATH_H
+
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include "ah.h"
+#include "proto/burst.h"
+#include "proto/icrc.h"
+
+struct dst_entry;
+struct srdma_dev;
+
+/* An IPv6 header and UDP: the most that precedes a BTH. */
+#define SRDMA_PATH_HDR_MAX	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+/**
+ * struct srdma_path - the way that an engine last took; its owner's alone
+ * @dst: cached route, or NULL
+ * @cookie: to see whether @dst is still good
+ * @av: addresses that it is for
+ * @is_local: @av leads to this very device
+ * @checked: @is_local is known for @av
+ * @hdr_len: bytes of @hdr, IP and UDP together
+ * @hdr: IP and UDP header without lengths, identification and checksums
+ * @pseudo: the same as the ICRC sees it; train.c sets what differs by packet
+ * @hash: of the flow, so that nobody need dissect our packets
+ * @priority: of the skbs
+ * @id: IPv4 identification of the next packet
+ * @train_bytes: most bytes behind the UDP header that the egress takes as one
+ * @train_max: most packets that it takes as one
+ * @train_now: the same, after losses
+ * @next_psn: PSN behind the last burst: one that is sent again elsewhere than
+ *	there means that something was lost
+ */
+struct srdma_path {
+	struct dst_entry *dst;
+	u32 cookie;
+	struct srdma_av av;
+	bool is_local;
+	bool checked;
+	u8 hdr_len;
+	u8 hdr[SRDMA_PATH_HDR_MAX] __aligned(4);
+	struct srdma_icrc_pseudo pseudo;
+	u32 hash;
+	u32 priority;
+	u16 id;
+	u16 train_bytes;
+	u16 train_max;
+	u16 train_now;
+	u32 next_psn;
+};
+
+int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
+		    const struct srdma_av *av);
+void srdma_path_drop(struct srdma_path *path);
+u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
+		     u32 packet_len);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sending: to a QP of this device, or through the stack, where netfilter, tc
+ * and captures see our packets like any others.
+ */
+#include <linux/skbuff.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "arrival.h"
+#include "device.h"
+#include "flight.h"
+#include "path.h"
+#include "qp.h"
+#include "rx.h"
+#include "train.h"
+#include "tx.h"
+
+/*
+ * What one burst may hold: a looped skb refers to at most MAX_SKB_FRAGS pages,
+ * of which the first and the last may be partly used.
+ */
+#define LOOP_BYTES	((MAX_SKB_FRAGS - 1) * PAGE_SIZE)
+
+/* What remains of 64 KB behind IPv6 and UDP headers. */
+#define WIRE_BYTES	(0xffffU - SRDMA_PATH_HDR_MAX)
+
+static enum srdma_tx_result why_not_built(const struct sk_buff *skb)
+{
+	return PTR_ERR(skb) == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
+}
+
+static enum srdma_tx_result send_local(const struct srdma_tx *tx)
+{
+	struct srdma_dev *dev = tx->qp->dev;
+	struct sk_buff *skb;
+
+	skb = srdma_train_build_loop(tx);
+	if (IS_ERR(skb))
+		return why_not_built(skb);
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
+		       skb->len - sizeof(struct srdma_loop));
+	srdma_rx_dispatch(skb);
+	return SRDMA_TX_SENT;
+}
+
+/*
+ * A refusal of the stack is a loss like any other: a full queue, a filter, an
+ * interface that is down, a packet longer than the route's MTU.
+ */
+static void hand_over(const struct srdma_tx *tx, struct sk_buff *skb, u32 count)
+{
+	struct srdma_dev *dev = tx->qp->dev;
+	struct net *net = dev_net(skb->dev);
+	int err;
+
+	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);
+	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES,
+		       skb->len - tx->path->hdr_len);
+	if (count > 1)
+		srdma_stat_inc(dev, SRDMA_STAT_TX_TRAINS);
+
+	srdma_flight_add(tx->qp, skb);
+	err = tx->path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
+				   ip_local_out(net, NULL, skb);
+	if (err < 0 || err == NET_XMIT_DROP)
+		srdma_stat_add(dev, SRDMA_STAT_TX_DROPPED, count);
+}
+
+/* Bytes behind the UDP header of a packet of the burst, but for the last. */
+static u32 wire_len(const struct srdma_burst *burst)
+{
+	const struct srdma_opcode_info *op = srdma_opcode_get(burst->first);
+	u32 len = op->payload == SRDMA_PAY_NONE ? 0 : burst->seg;
+
+	return srdma_pkt_wire_len(op->hdr_len, len);
+}
+
+static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
+{
+	const struct srdma_burst *burst = tx->burst;
+	u32 most, n, i;
+
+	if (!srdma_flight_has_room(tx->qp, tx->engine)) {
+		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
+		return SRDMA_TX_BUSY;
+	}
+	most = srdma_path_train(tx->path, burst, wire_len(burst));
+	for (i = 0; i < burst->count; i += n) {
+		struct sk_buff *skb;
+
+		n = min(most, burst->count - i);
+		skb = srdma_train_build(tx, i, &n);
+		if (!IS_ERR(skb)) {
+			hand_over(tx, skb, n);
+			continue;
+		}
+		if (!i || PTR_ERR(skb) != -ENOMEM)
+			return why_not_built(skb);
+		/* Some have left: the others are lost. */
+		srdma_stat_add(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
+			       burst->count - i);
+		break;
+	}
+	return SRDMA_TX_SENT;
+}
+
+/**
+ * srdma_tx_send - send a burst
+ * @tx: what, from whom, to whom
+ *
+ * The caller owns the engine, and bottom halves are disabled. A QP of the same
+ * device may have run, and answered, when this returns.
+ */
+enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
+{
+	enum srdma_tx_result result = SRDMA_TX_SENT;
+
+	rcu_read_lock();
+	if (srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
+		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE);
+		result = SRDMA_TX_NOROUTE;
+	} else if (!tx->path->is_local) {
+		result = send_wire(tx);
+	}
+	rcu_read_unlock();
+	/* The peer's engine runs without our RCU section around it. */
+	if (result == SRDMA_TX_SENT && tx->path->is_local)
+		result = send_local(tx);
+	return result;
+}
+
+/**
+ * srdma_tx_limit - how long a burst is worth while
+ * @qp: who sends
+ * @path: where to; one that is not known yet is taken for a long one
+ * @mtu: path MTU, bytes
+ * @limit: filled
+ *
+ * srdma_tx_send() takes more too, and less where the way is narrow.
+ */
+void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
+		    u32 mtu, struct srdma_burst_limit *limit)
+{
+	u32 wire = srdma_pkt_wire_len(SRDMA_BTH_LEN, mtu);
+
+	if (path->checked && path->is_local)
+		limit->packets = LOOP_BYTES / mtu;
+	else
+		limit->packets = min_t(u32, WIRE_BYTES / wire,
+				       UDP_MAX_SEGMENTS);
+	limit->bytes = limit->packets * mtu;
+}
