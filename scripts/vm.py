@@ -144,6 +144,53 @@ def build_module(series):
     return r.stdout.splitlines()[-1]
 
 
+def modules_tree(kernel, ko):
+    """lib/modules/RELEASE of the kernel with softrdma in its index.
+
+    So that the guest finds the module by its name and its aliases. Kept under
+    the hash of the module file; depmod takes a second or two.
+    """
+    if not ko:
+        return kernel["modules"]
+    release = kernel["release"]
+    with open(ko, "rb") as f:
+        data = f.read()
+    key = hashlib.sha256(kernel["modules"].encode() + data).hexdigest()[:16]
+    base = os.path.join(TOP, "build", "vm", "modules")
+    sub = os.path.join("lib", "modules", release)
+    path = os.path.join(base, key, sub)
+    if os.path.isdir(path):
+        return path
+
+    os.makedirs(base, exist_ok=True)
+    tmp = tempfile.mkdtemp(dir=base)
+    os.chmod(tmp, 0o755)
+    os.makedirs(os.path.join(tmp, sub, "updates"))
+    # Names only: depmod makes the rest anew.
+    for name in os.listdir(kernel["modules"]):
+        if name == "kernel" or re.match(r"modules\.(order|builtin)", name):
+            os.symlink(os.path.join(kernel["modules"], name),
+                       os.path.join(tmp, sub, name))
+    for name in ("modules.builtin.bin", "modules.builtin.alias.bin"):
+        # depmod writes these: not through a link into the cache.
+        if os.path.islink(os.path.join(tmp, sub, name)):
+            os.unlink(os.path.join(tmp, sub, name))
+    with open(os.path.join(tmp, sub, "updates", "softrdma.ko"), "wb") as f:
+        f.write(data)
+    r = subprocess.run(["/sbin/depmod", "-b", tmp, release],
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True)
+    if r.returncode:
+        shutil.rmtree(tmp)
+        die(NOT_BUILT, f"depmod does not take {ko}:\n{r.stdout}")
+    try:
+        os.rename(tmp, os.path.join(base, key))
+    except OSError:
+        # Another run was faster.
+        shutil.rmtree(tmp)
+    return path
+
+
 # --- the initramfs -----------------------------------------------------------
 
 def cpio_entry(out, name, mode, data=b""):
@@ -251,7 +298,7 @@ class Run:
         os.makedirs(self.path("peer"))
         values = {
             "DRIVER": a.driver, "TOPOLOGY": a.topology, "MTU": a.mtu,
-            "MODULES": self.kernel["modules"], "SOFTRDMA_KO": ko or "",
+            "MODULES": modules_tree(self.kernel, ko), "SOFTRDMA_KO": ko or "",
             "GUEST_DIR": GUEST, "WORKDIR": os.getcwd(),
             "COMMAND_TIMEOUT": self.timeout, "HUNG_TASK_S": 60,
             "PEER_WAIT_S": BOOT_ALLOWANCE[self.accel]}
