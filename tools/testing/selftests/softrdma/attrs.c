@@ -63,7 +63,6 @@ TEST_F(dev, unimplemented_capabilities_are_not_advertised)
 	EXPECT_EQ(0, flags & IBV_DEVICE_AUTO_PATH_MIG);
 	EXPECT_EQ(0, flags & IBV_DEVICE_RAW_MULTI);
 	EXPECT_EQ(0, flags & IBV_DEVICE_XRC);
-	EXPECT_EQ(0, flags & IBV_DEVICE_UD_AV_PORT_ENFORCE);
 	EXPECT_EQ(0, attr.odp_caps.general_caps);
 	EXPECT_EQ(0, attr.completion_timestamp_mask);
 }

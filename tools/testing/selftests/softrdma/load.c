@@ -122,7 +122,7 @@ static int see_errors(struct hold *h)
 	if (!ibv_query_device(h->set.ctx, &attr) &&
 	    !ibv_query_port(h->set.ctx, VERBS_PORT, &port))
 		return 25;
-	if (!ibv_post_send(h->ud, &wr, &bad))
+	if (!ibv_post_send(h->rc, &wr, &bad))
 		return 26;
 	if (uverbs_create_cq(h->raw, 8, &ring) >= 0)
 		return 27;
@@ -166,8 +166,12 @@ static int child(const char *device, enum load_act act, int ready, int go)
 		h.ring[h.place.size - 1] = 1;
 		return 0;
 	}
-	if (verbs_wait_event(h.set.ctx, IBV_EVENT_DEVICE_FATAL, FATAL_MS))
+	failed = verbs_wait_event(h.set.ctx, IBV_EVENT_DEVICE_FATAL, FATAL_MS);
+	if (failed) {
+		fprintf(stderr, "# no IBV_EVENT_DEVICE_FATAL: %s\n",
+			strerror(-failed));
 		return 12;
+	}
 	failed = see_errors(&h);
 	if (failed)
 		return failed;

@@ -12,11 +12,11 @@ static bool proc_has(const char *path, const char *text)
 	FILE *file = fopen(path, "r");
 
 	while (file && !found && fgets(line, sizeof(line), file)) {
-		/* igmp: a line per netdev, then one per group, indented. */
-		if (strchr(line, ':'))
+		/* igmp: a line per netdev, then its groups, indented by tabs;
+		 * igmp6: a line per group that names the netdev.
+		 */
+		if (line[0] != '\t')
 			ours = strstr(line, TOPO_NETDEV);
-		else if (strstr(line, TOPO_NETDEV))
-			ours = true;
 		found = ours && strcasestr(line, text);
 	}
 	if (file)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -103,7 +104,11 @@ int topo_set_name(const char *netdev, const char *name)
 
 int topo_enter_netns(void)
 {
-	if (unshare(CLONE_NEWNET))
+	if (unshare(CLONE_NEWNET | CLONE_NEWNS))
+		return -errno;
+	/* sysfs shows the namespace it was mounted in, and libibverbs reads it. */
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("sysfs", "/sys", "sysfs", 0, NULL))
 		return -errno;
 	return topo_set_up("lo", true);
 }

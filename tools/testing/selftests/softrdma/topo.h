@@ -14,7 +14,7 @@
 /* "softrdma", or what SRT_TYPE says (rxe, to try a test against). */
 const char *topo_type(void);
 
-/* Enter a network namespace of our own, with lo up. 0 or -errno. */
+/* Enter a network namespace of our own, with lo up and /sys of it. 0, -errno. */
 int topo_enter_netns(void);
 
 /*
