@@ -140,6 +140,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 static void note_back(struct srdma_rc_req *req, u64 now)
 {
 	req->rtt_timed = false;
+	req->rtt_resend = false;
 	req->unasked = 0;
 	req->back_at = now;
 }
@@ -489,7 +490,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	if (!b->resend)
 		req->max_psn = req->cur_psn;
 	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
-	if (b->ack_req && !b->resend && !req->rtt_timed) {
+	if (b->ack_req && !req->rtt_timed && (!b->resend || req->rtt_resend)) {
 		req->rtt_timed = true;
 		req->rtt_psn = srdma_burst_psn(b, b->count - 1);
 		req->rtt_at = now;

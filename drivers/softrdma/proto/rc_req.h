@@ -228,8 +228,11 @@ struct srdma_rc_req_attr {
  * @cwnd: packets in flight allowed at present, 1 .. win_max
  * @ssthresh: window below which @cwnd grows fast, packets
  * @acked_frac: packets acknowledged since @cwnd last grew by one
- * @recover_psn: losses before this PSN have been paid for in @cwnd
+ * @recover_psn: what was in flight at the last loss: others in front of it
+ *	have been paid for in @cwnd, unless all of it is sent again
  * @recovering: @recover_psn is valid
+ * @rtt_resend: what is sent again may be measured: the peer dropped the
+ *	first copies
  * @rtt_timed: a round trip is being measured
  * @rtt_psn: its PSN
  * @rtt_at: when that was sent, ns
@@ -292,6 +295,7 @@ struct srdma_rc_req {
 	u32 recover_psn;
 	bool recovering;
 
+	bool rtt_resend;
 	bool rtt_timed;
 	u32 rtt_psn;
 	u64 rtt_at;

@@ -182,8 +182,11 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	req->retry_left--;
 	req->nak_psn = pkt->psn;
 	req->heard_at = now;
+	/* All in flight is lost with it: the next loss is another one. */
+	req->recovering = false;
 	srdma_req_note_loss(req);
 	srdma_req_go_back(req, now);
+	req->rtt_resend = true;
 	srdma_req_rearm(req);
 	return SRDMA_REQ_RETRY;
 }

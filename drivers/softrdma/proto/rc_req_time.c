@@ -19,8 +19,8 @@
 #include "rc_req_priv.h"
 
 #define PROBES_MAX	10
-#define PROBE_MIN_NS	250000ull	/* coalesced ACKs, a busy peer */
-#define PROBE_FIRST_NS	10000000ull	/* no round trip measured yet */
+#define PROBE_MIN_NS	100000ull	/* coalesced ACKs, a busy peer */
+#define PROBE_FIRST_NS	2000000ull	/* no round trip measured yet */
 
 /* The window never gets smaller by losses, packets: go-back-N repeats it. */
 #define CWND_FLOOR	32u
@@ -119,7 +119,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	if (req->recovering)
 		return;
 	req->recovering = true;
-	req->recover_psn = req->max_psn;
+	req->recover_psn = req->cur_psn;
 	req->ssthresh = min(max(req->cwnd / 2, CWND_FLOOR), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
