@@ -74,6 +74,10 @@ static void lost(struct srdma_rc_req *req, u32 idx, u64 now)
 {
 	if (srdma_rc_req_msg(req, idx)->lost)
 		return;
+	/* All is going to be sent again, and this is still to come. */
+	if (srdma_req_resending(req) && req->resend_all &&
+	    req->cur - req->una <= idx - req->una)
+		return;
 	if (idx == req->una) {
 		if (!req->retry_left)
 			return;
