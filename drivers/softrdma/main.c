@@ -4,17 +4,21 @@
  */
 #include <linux/module.h>
 
+#include "crc.h"
 #include "link.h"
 #include "net.h"
+#include "proto/icrc.h"
 #include "version.h"
 
 static int __init softrdma_init(void)
 {
 	int err;
 
+	srdma_icrc_init();
+	srdma_crc_init();
 	err = srdma_net_init();
 	if (err)
-		return err;
+		goto err_crc;
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
@@ -22,6 +26,8 @@ static int __init softrdma_init(void)
 
 err_net:
 	srdma_net_exit();
+err_crc:
+	srdma_crc_exit();
 	return err;
 }
 
@@ -31,6 +37,7 @@ static void __exit softrdma_exit(void)
 	srdma_net_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
+	srdma_crc_exit();
 }
 
 module_init(softrdma_init);

@@ -80,9 +80,10 @@ static int create_sq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
 	limits->max_sge = cap->max_send_sge;
 	limits->max_inline = min_t(size_t, tail, SRDMA_MAX_INLINE);
 	spec.entries = max(cap->max_send_wr, 1U);
-	spec.elem_size = qp->is_user ?
+	qp->sq.slot_bytes = qp->is_user ?
 		sizeof(struct srdma_abi_send_wqe) + tail :
 		srdma_wqe_size(limits);
+	spec.elem_size = qp->sq.slot_bytes;
 
 	spin_lock_init(&qp->sq.lock);
 	err = srdma_ring_create(&qp->sq.ring, &spec, ucontext, map);
@@ -117,6 +118,26 @@ static void destroy_queues(struct srdma_qp *qp)
 	if (!qp->srq)
 		srdma_rq_destroy(&qp->rq);
 	srdma_ring_destroy(&qp->sq.ring);
+}
+
+static int create_engines(struct srdma_qp *qp)
+{
+	int err;
+
+	err = srdma_send_init(qp);
+	if (err)
+		return err;
+	err = srdma_recv_init(qp);
+	if (err)
+		srdma_send_uninit(qp);
+	return err;
+}
+
+/* They are stopped. */
+static void destroy_engines(struct srdma_qp *qp)
+{
+	srdma_recv_uninit(qp);
+	srdma_send_uninit(qp);
 }
 
 static int create_queues(struct srdma_qp *qp, struct ib_udata *udata)
@@ -155,6 +176,8 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 		return NULL;
 	refcount_set(&qp->refs, 1);
 	mutex_init(&qp->mutex);
+	spin_lock_init(&qp->state_lock);
+	srdma_mw_set_init(&qp->windows);
 	qp->ib = ib;
 	qp->dev = to_sdev(ib->device);
 	qp->pd = ib->pd;
@@ -212,9 +235,13 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	err = create_queues(qp, udata);
 	if (err)
 		goto err_free;
-	err = publish(qp);
+	err = create_engines(qp);
 	if (err)
 		goto err_queues;
+	srdma_qp_begin(qp);
+	err = publish(qp);
+	if (err)
+		goto err_engines;
 
 	handle = container_of(ib, struct srdma_qp_handle, ib);
 	handle->qp = qp;
@@ -222,6 +249,9 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	init->cap = qp->cap;
 	return 0;
 
+err_engines:
+	srdma_qp_silence(qp);
+	destroy_engines(qp);
 err_queues:
 	destroy_queues(qp);
 err_free:
@@ -278,8 +308,11 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	xa_erase(&dev->qps, qp->qpn);
 	/* Act 2: whoever found it earlier finds it dead. */
 	srdma_qp_silence(qp);
-	/* Act 3: nobody touches its queues any more. */
+	/* Act 3: nobody runs its engines or touches its queues any more. */
+	destroy_engines(qp);
 	destroy_queues(qp);
+	/* Act 4: nobody can use a window through it. */
+	srdma_mw_set_drop(&qp->windows);
 	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
 	/* Late holders of a reference see only the empty shell. */
 	srdma_qp_put(qp);

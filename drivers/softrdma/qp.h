@@ -12,9 +12,12 @@
 #include "ah.h"
 #include "engine.h"
 #include "flight.h"
+#include "mw.h"
 #include "proto/opcode.h"
+#include "recv.h"
 #include "ring.h"
 #include "rq.h"
+#include "send.h"
 #include "wqe.h"
 
 struct srdma_cq;
@@ -27,11 +30,13 @@ struct srdma_srq;
  * @ring: struct srdma_abi_send_wqe of user space, or struct srdma_wqe of a
  *	kernel consumer
  * @limits: what a request may hold; constant
+ * @slot_bytes: bytes of a slot that mean something; constant
  */
 struct srdma_sq {
 	spinlock_t lock;
 	struct srdma_ring ring;
 	struct srdma_wqe_limits limits;
+	u32 slot_bytes;
 };
 
 /**
@@ -51,13 +56,17 @@ struct srdma_sq {
  * @recv_cq: where receives complete
  * @srq: shared receive queue, or NULL
  * @mutex: serialises modification, queries and destruction
- * @state: enum ib_qp_state; srdma_qp_set_state() writes it under @mutex
- * @attr: every attribute as set, written under @mutex
- * @av: where packets of a connected QP go; written before RTR is entered
+ * @state_lock: guards changes of @state; nothing else is taken inside
+ * @state: enum ib_qp_state; written by qp_state.c
+ * @attr: every attribute as set; written under @mutex with the engines stopped
+ * @av: where packets of a connected QP go; likewise
+ * @windows: type 2 memory windows bound to the QP
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
  * @send: engine that sends requests and hears responses
+ * @req: what @send owns
  * @recv: engine that executes requests and answers them
+ * @resp: what @recv owns
  * @flight: what was sent and has not left the host (flight.c)
  */
 struct srdma_qp {
@@ -77,15 +86,20 @@ struct srdma_qp {
 	struct srdma_srq *srq;
 
 	struct mutex mutex;
+	spinlock_t state_lock;
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct srdma_av av;
+	struct srdma_mw_set windows;
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;
 
 	struct srdma_engine send;
+	struct srdma_requester req;
+
 	struct srdma_engine recv;
+	struct srdma_responder resp;
 
 	struct srdma_flight flight;
 };

@@ -7,8 +7,11 @@
  * core's (ib_modify_qp_is_ok(), from table 91 of the specification); the
  * tables here say which values make sense.
  */
+#include <linux/slab.h>
+
 #include "compat/compat.h"
 #include "device.h"
+#include "post.h"
 #include "qp.h"
 #include "qp_state.h"
 #include "ucontext.h"
@@ -173,26 +176,175 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 	}
 }
 
+/* ---- changing state ---- */
+
+/* The only writer of the state, but for the first one. */
 static void set_state(struct srdma_qp *qp, enum ib_qp_state state)
 {
-	lockdep_assert_held(&qp->mutex);
+	lockdep_assert_held(&qp->state_lock);
 	WRITE_ONCE(qp->state, state);
 }
 
-/* Everything that was set or posted is forgotten (10.3.1). */
+/* Which states an engine may leave on its own, for which (10.3.1). */
+static bool may_fall(enum ib_qp_state from, enum ib_qp_state to)
+{
+	switch (from) {
+	case IB_QPS_RTR:
+		return to == IB_QPS_ERR;
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		return true;
+	case IB_QPS_SQE:
+		return to == IB_QPS_ERR;
+	default:
+		return false;
+	}
+}
+
+/* Returns whether the state changed; called by the engines of the QP. */
+static bool fall(struct srdma_qp *qp, enum ib_qp_state to)
+{
+	bool changed;
+
+	spin_lock_bh(&qp->state_lock);
+	changed = may_fall(qp->state, to);
+	if (changed)
+		set_state(qp, to);
+	spin_unlock_bh(&qp->state_lock);
+	if (changed) {
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_STATE);
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_STATE);
+	}
+	return changed;
+}
+
+/* An engine has found that the QP is broken; a completion tells of it. */
+void srdma_qp_set_error(struct srdma_qp *qp)
+{
+	fall(qp, IB_QPS_ERR);
+}
+
+/* A request failed that only the send queue has to suffer for. */
+void srdma_qp_set_send_error(struct srdma_qp *qp)
+{
+	fall(qp, IB_QPS_SQE);
+}
+
+/* As srdma_qp_set_error(), where no completion tells of it. */
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event)
+{
+	if (fall(qp, IB_QPS_ERR))
+		srdma_qp_event(qp, event);
+}
+
+/* Path MTU in bytes; of datagrams, what the port can carry. */
+u32 srdma_qp_mtu(const struct srdma_qp *qp)
+{
+	enum ib_mtu mtu = qp->attr.path_mtu;
+
+	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI)
+		mtu = READ_ONCE(qp->dev->active_mtu);
+	return ib_mtu_enum_to_int(mtu ?: IB_MTU_256);
+}
+
+static void stop_engines(struct srdma_qp *qp)
+{
+	srdma_engine_stop(&qp->send);
+	srdma_engine_stop(&qp->recv);
+}
+
+static void start_engines(struct srdma_qp *qp)
+{
+	srdma_engine_start(&qp->recv);
+	srdma_engine_start(&qp->send);
+}
+
+/*
+ * Everything that was set or posted is forgotten (10.3.1). What is left is a
+ * requester that can flush, in case the QP goes to the error state from here.
+ */
 static void enter_reset(struct srdma_qp *qp)
 {
 	memset(&qp->attr, 0, sizeof(qp->attr));
-	srdma_ring_reset(&qp->sq.ring);
+	srdma_send_reset(qp);
+	srdma_recv_reset(qp);
 	if (!qp->srq)
 		srdma_rq_reset(&qp->rq);
+	srdma_send_ready(qp);
+	srdma_mw_set_drop(&qp->windows);
+}
+
+/* What changes for the engines, which are stopped. */
+static void apply(struct srdma_qp *qp, enum ib_qp_state from,
+		  enum ib_qp_state to, struct srdma_rc_res *res)
+{
+	if (to == IB_QPS_RESET) {
+		enter_reset(qp);
+	} else if (from == IB_QPS_INIT && to == IB_QPS_RTR) {
+		srdma_recv_ready(qp, res);
+	} else if (from == IB_QPS_RTR && to == IB_QPS_RTS) {
+		srdma_send_ready(qp);
+	} else if (from == IB_QPS_SQE && to == IB_QPS_RTS) {
+		srdma_send_resume(qp);
+	} else if (to == IB_QPS_RTS || to == IB_QPS_SQD) {
+		srdma_send_update(qp);
+		srdma_recv_update(qp);
+		if (from != to)
+			srdma_send_drain(qp, to == IB_QPS_SQD);
+	}
+}
+
+/* RTR needs a place for the answers to READs and atomics. */
+static int prepare(const struct srdma_qp *qp, const struct ib_qp_attr *attr,
+		   int mask, struct srdma_rc_res **res)
+{
+	*res = NULL;
+	if (!(mask & IB_QP_MAX_DEST_RD_ATOMIC) || qp->qpt != SRDMA_QPT_RC ||
+	    !attr->max_dest_rd_atomic || qp->state != IB_QPS_INIT)
+		return 0;
+	*res = kcalloc(attr->max_dest_rd_atomic, sizeof(**res),
+		       GFP_KERNEL_ACCOUNT);
+	return *res ? 0 : -ENOMEM;
+}
+
+static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	enum ib_qp_state from = qp->state;
+	enum ib_qp_state to = mask & IB_QP_STATE ? attr->qp_state : from;
+	struct srdma_rc_res *res;
+	struct srdma_av av;
+	u32 dest_qpn;
+	int err;
+
+	err = check_modify(qp, attr, mask);
+	if (err)
+		return err;
+	dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
+					   qp->attr.dest_qp_num;
+	if (mask & IB_QP_AV) {
+		err = srdma_av_init(&av, qp->dev, &attr->ah_attr, qp->qpn,
+				    dest_qpn);
+		if (err)
+			return err;
+	}
+	err = prepare(qp, attr, mask, &res);
+	if (err)
+		return err;
+
+	if (mask & IB_QP_AV)
+		qp->av = av;
+	keep_attrs(qp, attr, mask);
+	apply(qp, from, to, res);
+	spin_lock_bh(&qp->state_lock);
+	set_state(qp, to);
+	spin_unlock_bh(&qp->state_lock);
+	return 0;
 }
 
 int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
 	struct srdma_qp *qp = to_sqp(ib);
-	struct srdma_av av;
 	int err;
 
 	err = srdma_udata_no_input(udata);
@@ -200,55 +352,72 @@ int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		return err;
 
 	mutex_lock(&qp->mutex);
-	err = check_modify(qp, attr, mask);
-	if (!err && (mask & IB_QP_AV))
-		err = srdma_av_init(&av, qp->dev, &attr->ah_attr, qp->qpn,
-				    mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
-						     qp->attr.dest_qp_num);
-	if (err)
-		goto out;
-
-	if (mask & IB_QP_AV)
-		qp->av = av;
-	keep_attrs(qp, attr, mask);
-	if (mask & IB_QP_STATE) {
-		if (attr->qp_state == IB_QPS_RESET)
-			enter_reset(qp);
-		set_state(qp, attr->qp_state);
-	}
-out:
+	/* With the engines stopped nobody else changes the state. */
+	stop_engines(qp);
+	err = modify(qp, attr, mask);
+	start_engines(qp);
 	mutex_unlock(&qp->mutex);
 	return err;
+}
+
+/* The QP is complete: its engines may be kicked from now on. */
+void srdma_qp_begin(struct srdma_qp *qp)
+{
+	qp->state = IB_QPS_RESET;
+	srdma_send_ready(qp);
+	start_engines(qp);
 }
 
 /* The QP is being destroyed: nothing is sent, executed or completed any more */
 void srdma_qp_silence(struct srdma_qp *qp)
 {
 	mutex_lock(&qp->mutex);
+	stop_engines(qp);
+	spin_lock_bh(&qp->state_lock);
 	set_state(qp, IB_QPS_RESET);
+	spin_unlock_bh(&qp->state_lock);
 	mutex_unlock(&qp->mutex);
 }
 
-/* The doorbell of user space rings with no request. */
+/* ---- posting ---- */
+
+/*
+ * The doorbell of user space rings with no request. Its result becomes that
+ * of ibv_post_send() although the requests are in the ring already.
+ */
 int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)
 {
 	struct srdma_qp *qp = to_sqp(ib);
+	int err = 0;
 
-	if (bad_wr)
-		*bad_wr = wr;
-	return srdma_qp_may(qp, SRDMA_MAY_POST_SEND) ? -EOPNOTSUPP : -EINVAL;
+	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND)) {
+		if (bad_wr)
+			*bad_wr = wr;
+		return -EINVAL;
+	}
+	if (wr)
+		err = srdma_post_send(qp, wr, bad_wr);
+	srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+	/* Receives that were posted since are to be flushed too. */
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		srdma_engine_kick(&qp->recv, SRDMA_EVENT_DOORBELL);
+	return err;
 }
 
 int srdma_qp_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr)
 {
 	struct srdma_qp *qp = to_sqp(ib);
+	int err;
 
 	if (qp->srq || !srdma_qp_may(qp, SRDMA_MAY_POST_RECV)) {
 		if (bad_wr)
 			*bad_wr = wr;
 		return -EINVAL;
 	}
-	return srdma_rq_post(&qp->rq, wr, bad_wr);
+	err = srdma_rq_post(&qp->rq, wr, bad_wr);
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_DOORBELL);
+	return err;
 }

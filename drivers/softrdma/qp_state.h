@@ -21,6 +21,11 @@ enum srdma_qp_may {
 };
 
 bool srdma_qp_may(const struct srdma_qp *qp, enum srdma_qp_may what);
+u32 srdma_qp_mtu(const struct srdma_qp *qp);
+void srdma_qp_set_error(struct srdma_qp *qp);
+void srdma_qp_set_send_error(struct srdma_qp *qp);
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event);
+void srdma_qp_begin(struct srdma_qp *qp);
 void srdma_qp_silence(struct srdma_qp *qp);
 
 #endif
