@@ -66,7 +66,7 @@ def die(status, message):
     sys.exit(status)
 
 
-def parse_args():
+def parse_args(smp=2):
     p = argparse.ArgumentParser(
         prog="scripts/vm", description=__doc__.split("\n\n", 2)[2],
         usage="scripts/vm [OPTION]... -- COMMAND [ARGUMENT]...",
@@ -79,7 +79,7 @@ def parse_args():
                    choices=["softrdma", "rxe", "none"])
     p.add_argument("--module", metavar="KO",
                    help="use this softrdma.ko instead of building it")
-    p.add_argument("--smp", type=int, default=2, metavar="N")
+    p.add_argument("--smp", type=int, default=smp, metavar="N")
     p.add_argument("--memory", type=int, default=2048, metavar="MB")
     p.add_argument("--mtu", type=int, default=1500, metavar="N",
                    help="MTU of the netdevs")
