@@ -182,7 +182,7 @@ undo:
 		skb->len -= skb_frag_size(f);
 		skb->data_len -= skb_frag_size(f);
 		skb->truesize -= skb_frag_size(f);
-		__skb_frag_unref(f, false);
+		put_page(skb_frag_page(f));
 	}
 	skb_shinfo(skb)->nr_frags = first;
 	return *why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
