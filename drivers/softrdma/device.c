@@ -376,6 +376,8 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	srdma_net_put(dev->net);
 	/* The namespace may go once the interface has. */
 	dev_put(dev->ndev);
+	/* A packet that found the device by an address may be counted yet. */
+	synchronize_rcu();
 	free_percpu(dev->stats);
 }
 

@@ -257,5 +257,9 @@ void srdma_engine_start(struct srdma_engine *engine)
 void srdma_engine_uninit(struct srdma_engine *engine)
 {
 	tasklet_kill(&engine->tasklet);
-	srdma_engine_clear(engine);
+	/* Who found the QP before it went finds no room for its packet. */
+	spin_lock_bh(&engine->inbox.lock);
+	engine->inbox_bytes = ENGINE_INBOX_BYTES;
+	spin_unlock_bh(&engine->inbox.lock);
+	skb_queue_purge(&engine->inbox);
 }
