@@ -215,6 +215,16 @@ TEST(resp_duplicate__acknowledged_again)
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
 
+TEST(resp_duplicate__write_is_not_executed_again)
+{
+	begin(1);
+	EXPECT_EQ(rdma(SRDMA_RC_WRITE_ONLY, 0, 4, 0x1000, 4),
+		  SRDMA_RESP_WRITE);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_WRITE_ONLY, 0, 4, 0x1000, 4), SRDMA_RESP_DUP);
+	EXPECT_EQ(resp.msn, 1);
+}
+
 TEST(resp_ack__only_when_asked_for)
 {
 	begin(1);
