@@ -382,6 +382,13 @@ void srdma_skb_walk_end(struct srdma_skb_walk *walk)
 /* Bytes of the skb from @off on; lowers @len to what is contiguous there. */
 static const void *walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
 {
+	struct sk_buff *skb = walk->st.root_skb;
+
+	/* The core's walker would not notice. */
+	if (off < walk->at) {
+		srdma_skb_walk_end(walk);
+		srdma_skb_walk_begin(walk, skb);
+	}
 	if (off - walk->at >= walk->len) {
 		walk->at = off;
 		walk->len = skb_seq_read(off, &walk->data, &walk->st);
@@ -393,7 +400,7 @@ static const void *walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
 /**
  * srdma_mem_write_skb - copy from an skb into the memory
  * @it: iterator
- * @walk: walk over the skb; @off may never be before that of an earlier call
+ * @walk: walk over the skb; going back makes it start again
  * @off: offset in the skb
  * @len: bytes
  */

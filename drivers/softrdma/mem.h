@@ -83,7 +83,7 @@ struct srdma_mem_piece {
 };
 
 /**
- * struct srdma_skb_walk - a walk over the bytes of an skb, forward only
+ * struct srdma_skb_walk - a walk over the bytes of an skb, made for going forward
  * @st: of the core's walker
  * @data: bytes found last
  * @at: their offset in the skb

@@ -321,9 +321,24 @@ static void write_skb__skips_what_is_between(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, srdma_mem_write_skb(&it, &walk, 9190, 20),
 				SRDMA_MEM_LENGTH);
 	srdma_mem_end(&it);
+	/* and back, from a fragment into the head and into an earlier one */
+	why = why ?: srdma_mem_begin_remote(&it, &w->who, mr->key.key, 20000,
+					    2000, IB_ACCESS_REMOTE_WRITE);
+	if (!why) {
+		why = srdma_mem_write_skb(&it, &walk, 5000, 1000) ?:
+		      srdma_mem_write_skb(&it, &walk, 150, 500) ?:
+		      srdma_mem_write_skb(&it, &walk, 100, 500);
+		srdma_mem_end(&it);
+	}
 	srdma_skb_walk_end(&walk);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, why, SRDMA_MEM_OK);
+	for (i = 0; i < 1000; i++) {
+		bad += *srdma_test_byte_of(w, 20000 + i) !=
+		       (u8)((5000 + i) * 13);
+		bad += *srdma_test_byte_of(w, 21000 + i) !=
+		       (u8)((i < 500 ? 150 + i : i - 400) * 13);
+	}
 	for (i = 0; i < 6000; i++)
 		bad += *srdma_test_byte_of(w, 3000 + i) !=
 		       (u8)((60 + i / 1000 * 1500 + i % 1000) * 13);
