@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A peer made of frames: the link is on a tap device, and what the test writes
+ * into it the kernel has received when the write returns.
+ */
+#ifndef SRT_WIRE_H
+#define SRT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_NETDEV	"srtw0"
+#define WIRE_OURS4	0x0a4d0001	/* TOPO_IPV4 */
+#define WIRE_PEER4	0x0a4d0002	/* 10.77.0.2 */
+#define WIRE_PEER	"10.77.0.2"
+#define WIRE_PEER6	"fd77::2"
+
+/* Offsets in an IPv4 frame without options. */
+#define WIRE_IP		14
+#define WIRE_UDP	34
+#define WIRE_BTH	42
+
+/**
+ * struct wire_frame - an Ethernet frame
+ * @len: its length, bytes
+ * @v6: IPv6: headers behind it are 20 bytes further on than in IPv4
+ * @bytes: itself
+ */
+struct wire_frame {
+	size_t len;
+	bool v6;
+	uint8_t bytes[9216];
+};
+
+/**
+ * struct wire_packet - what goes into a frame
+ * @v6: IPv6
+ * @opcode: of the BTH
+ * @pad: pad count of the BTH, as written; no bytes follow from it
+ * @ack_req: an acknowledge is asked for
+ * @qpn: destination QP
+ * @psn: PSN
+ * @ip_id: IPv4 identification
+ * @ext: extension headers
+ * @ext_len: their length, bytes
+ * @payload: payload and padding
+ * @payload_len: their length, bytes
+ */
+struct wire_packet {
+	bool v6;
+	uint8_t opcode;
+	uint8_t pad;
+	bool ack_req;
+	uint32_t qpn;
+	uint32_t psn;
+	uint16_t ip_id;
+	const void *ext;
+	size_t ext_len;
+	const void *payload;
+	size_t payload_len;
+};
+
+/* A namespace of our own, the tap with both addresses, TOPO_LINK on it. */
+int wire_setup(void);
+void wire_teardown(void);
+
+/* A good frame from the peer to us. */
+void wire_build(struct wire_frame *frame, const struct wire_packet *packet);
+
+/* Where its BTH is. */
+uint8_t *wire_bth(struct wire_frame *frame);
+
+/* Make lengths, IP checksum and ICRC right again after a change. */
+void wire_seal(struct wire_frame *frame);
+
+/* The same, but the lengths in IP and UDP headers are left as they are. */
+void wire_seal_sums(struct wire_frame *frame);
+
+/*
+ * The kernel receives it; @partial: as from a virtio peer that left the UDP
+ * checksum to others. 0 or -errno.
+ */
+int wire_inject(const struct wire_frame *frame, bool partial);
+
+/* A counter of TOPO_LINK, or -1; of now if they have aged since the last. */
+void wire_let_counters_age(void);
+long wire_counter(const char *name);
+
+#endif
