@@ -52,6 +52,7 @@ Testing, from cheap to dear
                          KERNEL=6.1 (default), 6.12, 7.2; T=pattern for some
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
   make test              all that must pass: what CI runs
+                         STEPS='check vm-test' for some (scripts/test-all)
   make bench             compare with rdma_rxe
 
 Setting up
@@ -102,7 +103,7 @@ demo:
 	@scripts/demo
 
 test:
-	@scripts/test-all
+	@scripts/test-all $(STEPS)
 
 bench:
 	@scripts/bench

@@ -54,7 +54,7 @@ EMULATOR_RETRIES = 2
 # A command's time limit does not count the boot; seconds the whole may take on
 # top of it before the kernel is given up.
 BOOT_ALLOWANCE = {"kvm": 60, "tcg": 240, "icount": 900}
-KVM_PROBE_S = 20
+KVM_PROBE_S = 15
 
 
 def note(message):
@@ -381,7 +381,8 @@ class Run:
             if show:
                 self.show_output()
             if time.monotonic() > end:
-                note(f"no end after {limit} s; the kernel is given up")
+                if show:
+                    note(f"no end after {limit} s; the kernel is given up")
                 break
             # A peer that ends first is lost: the other would wait for it.
             if (len(self.qemu) == 2 and self.qemu["B"].poll() is not None and
@@ -398,10 +399,8 @@ class Run:
                 q.kill()
             q.wait()
 
-    def boot(self, show=True):
-        limit = self.timeout + BOOT_ALLOWANCE[self.accel]
-        if self.timeout <= KVM_PROBE_S and not show:
-            limit = KVM_PROBE_S
+    def boot(self, show=True, limit=None):
+        limit = limit or self.timeout + BOOT_ALLOWANCE[self.accel]
         try:
             for node in reversed(self.nodes):
                 self.start(node)
@@ -476,6 +475,15 @@ def make_log_dir(name):
             path = f"{base}-{n}"
 
 
+def cache_dir():
+    """The folder of what outlives build/, the same as in scripts/kernel."""
+    base = (os.environ.get("SOFTRDMA_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
+        "softrdma"))
+    os.makedirs(base, exist_ok=True)
+    return base
+
+
 def host_khz():
     with open("/proc/cpuinfo") as f:
         m = re.search(r"cpu MHz\s*: ([\d.]+)", f.read())
@@ -486,37 +494,38 @@ def kvm_works(args, kernel):
     """Whether a stock kernel really boots here with KVM.
 
     The device node proves nothing: under some hypervisors a kernel hangs. The
-    answer is kept until this machine boots again.
+    answer is kept in the cache until this machine boots again.
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     with open("/proc/sys/kernel/random/boot_id") as f:
         boot = f.read().strip()
-    path = os.path.join(TOP, "build", "vm", "kvm.json")
+    path = os.path.join(cache_dir(), "kvm.json")
     try:
         with open(path) as f:
             known = json.load(f)
-        if known["boot"] == boot and kernel["release"] in known:
-            return known[kernel["release"]]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError):
         known = {}
     if known.get("boot") != boot:
-        known = {"boot": boot}
+        known = {"boot": boot, "works": {}}
+    works = known["works"]
+    # Where one kernel hangs, the others are not tried.
+    if not all(works.values()) or kernel["release"] in works:
+        return all(works.values())
     note(f"probing KVM with {kernel['release']}")
     probe = argparse.Namespace(**{
         **vars(args), "topology": "none", "driver": "none", "smp": 1,
         "command": ["true"], "env": [], "timeout": KVM_PROBE_S,
         "cmdline": ""})
     run = Run(probe, kernel, None, "kvm", "kvm-probe")
-    run.boot(show=False)
-    works = run.read("status.A").strip() == "0"
-    note("KVM " + ("works" if works else "does not boot it; emulating"))
-    known[kernel["release"]] = works
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".tmp", "w") as f:
+    run.boot(show=False, limit=KVM_PROBE_S)
+    ok = works[kernel["release"]] = run.read("status.A").strip() == "0"
+    note("KVM " + ("works" if ok else "does not boot it; emulating"))
+    with tempfile.NamedTemporaryFile("w", dir=cache_dir(),
+                                     delete=False) as f:
         json.dump(known, f)
-    os.rename(path + ".tmp", path)
-    return works
+    os.rename(f.name, path)
+    return ok
 
 
 def choose_accel(args, kernel):
