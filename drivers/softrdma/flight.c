@@ -4,7 +4,9 @@
  * many bytes it was charged for, and gives both back when it is freed, or when
  * it crosses to another namespace or host.
  */
+#include <linux/completion.h>
 #include <linux/log2.h>
+#include <linux/percpu-refcount.h>
 #include <linux/skbuff.h>
 
 #include "engine.h"
@@ -35,6 +37,10 @@ enum {
 #define CHARGE_MASK	7UL
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
+
+/* One for each skb in flight: it returns through the code of this module. */
+static struct percpu_ref landings;
+static DECLARE_COMPLETION(all_landed);
 
 static unsigned long charge_class(const struct sk_buff *skb)
 {
@@ -69,6 +75,7 @@ static void land(struct sk_buff *skb)
 	if (left <= FLIGHT_LOW && READ_ONCE(qp->flight.waiting))
 		wake(qp);
 	srdma_qp_put(qp);
+	percpu_ref_put(&landings);
 }
 
 /**
@@ -98,7 +105,30 @@ void srdma_flight_add(struct srdma_qp *qp, struct sk_buff *skb)
 	unsigned long class = charge_class(skb);
 
 	refcount_inc(&qp->refs);
+	percpu_ref_get(&landings);
 	atomic_add(charge_bytes(class), &qp->flight.bytes);
 	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
 	skb->destructor = land;
+}
+
+static void report_all_landed(struct percpu_ref *ref)
+{
+	complete(&all_landed);
+}
+
+int __init srdma_flight_init(void)
+{
+	return percpu_ref_init(&landings, report_all_landed, 0, GFP_KERNEL);
+}
+
+/*
+ * There are no QPs any more. What they sent may still wait in the queue of an
+ * interface, for as long as packets do: it is purged when the interface goes
+ * down, and no process has a say in it.
+ */
+void srdma_flight_exit(void)
+{
+	percpu_ref_kill(&landings);
+	wait_for_completion(&all_landed);
+	percpu_ref_exit(&landings);
 }

@@ -5,9 +5,11 @@
 #include <linux/module.h>
 
 #include "crc.h"
+#include "flight.h"
 #include "link.h"
 #include "net.h"
 #include "proto/icrc.h"
+#include "train.h"
 #include "version.h"
 
 static int __init softrdma_init(void)
@@ -16,9 +18,12 @@ static int __init softrdma_init(void)
 
 	srdma_icrc_init();
 	srdma_crc_init();
-	err = srdma_net_init();
+	err = srdma_flight_init();
 	if (err)
 		goto err_crc;
+	err = srdma_net_init();
+	if (err)
+		goto err_flight;
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
@@ -26,6 +31,8 @@ static int __init softrdma_init(void)
 
 err_net:
 	srdma_net_exit();
+err_flight:
+	srdma_flight_exit();
 err_crc:
 	srdma_crc_exit();
 	return err;
@@ -35,8 +42,10 @@ static void __exit softrdma_exit(void)
 {
 	srdma_link_exit();
 	srdma_net_exit();
+	srdma_flight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
+	srdma_train_exit();
 	srdma_crc_exit();
 }
 

@@ -179,6 +179,22 @@ static u32 flow_hash(const struct srdma_av *av)
 	return jhash2(av->dst.s6_addr32, 4, hash);
 }
 
+/* What follows from the address and the route. */
+void srdma_path_fill(struct srdma_path *path)
+{
+	const struct srdma_av *av = &path->av;
+
+	if (av->is_v6)
+		fill_v6(path);
+	else
+		fill_v4(path);
+	path->hash = flow_hash(av);
+	path->priority = rt_tos2priority(av->traffic_class);
+	path->train_bytes = train_bytes(path);
+	path->train_max = train_max(path);
+	path->train_now = path->train_max;
+}
+
 static int find_route(struct srdma_path *path, struct net *net)
 {
 	const struct srdma_av *av = &path->av;
@@ -189,15 +205,7 @@ static int find_route(struct srdma_path *path, struct net *net)
 		return PTR_ERR(dst);
 	path->dst = dst;
 	path->cookie = av->is_v6 ? rt6_get_cookie((struct rt6_info *)dst) : 0;
-	if (av->is_v6)
-		fill_v6(path);
-	else
-		fill_v4(path);
-	path->hash = flow_hash(av);
-	path->priority = rt_tos2priority(av->traffic_class);
-	path->train_bytes = train_bytes(path);
-	path->train_max = train_max(path);
-	path->train_now = path->train_max;
+	srdma_path_fill(path);
 	return 0;
 }
 
