@@ -150,17 +150,19 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 		      const struct srdma_rc_resp_burst *out,
 		      const struct srdma_burst_limit *limit)
 {
+	const struct srdma_rc_res *res;
 	uint32_t i, sum = 0;
 
 	CHECK(out->b.count);
 	CHECK(out->b.count == 1 || out->b.count <= limit->packets);
 	CHECK(out->b.psn <= 0xffffff);
-	/* Nothing is answered that was not executed, but by a NAK. */
-	if (kind != SRDMA_OUT_ACK)
-		CHECK(srdma_psn_before(srdma_psn_add(out->b.psn,
-						     out->b.count - 1),
-				       f->resp.epsn) ||
-		      f->resp.nres > 8);
+	/* What is answered was executed, and all of it lies inside. */
+	if (kind != SRDMA_OUT_ACK) {
+		res = &f->res[out->res];
+		CHECK(out->res < f->resp.nres);
+		CHECK(srdma_psn_dist(res->psn, out->b.psn) + out->b.count <=
+		      res->npsn);
+	}
 	if (kind != SRDMA_OUT_READ)
 		return;
 	for (i = 0; i < out->b.count; i++) {
