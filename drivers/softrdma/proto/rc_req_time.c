@@ -25,6 +25,9 @@
 /* The window never gets smaller by losses, packets: go-back-N repeats it. */
 #define CWND_FLOOR	32u
 
+/* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
+#define GROW_SHIFT	3
+
 u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
 {
 	u64 wait = PROBE_FIRST_NS;
@@ -86,12 +89,14 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 /* Doubles every window below ssthresh, above it grows by an eighth. */
 static void grow(struct srdma_rc_req *req, u32 steps)
 {
-	u32 step = req->cwnd < req->ssthresh ? 1 : 8;
+	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
 	u32 grown;
 
+	if (req->cwnd == req->win_max)
+		return;
 	steps = min(steps, req->cwnd) + req->acked_frac;
-	grown = steps / step;
-	req->acked_frac = steps % step;
+	grown = steps >> shift;
+	req->acked_frac = steps - (grown << shift);
 	req->cwnd += min(grown, req->win_max - req->cwnd);
 }
 
