@@ -95,7 +95,6 @@ TEST_F(dev, namespace_exit_under_an_open_context)
 	holder = fork();
 	ASSERT_LE(0, holder);
 	if (!holder) {
-		close(end[1]);
 		status = topo_enter_netns() ||
 			 topo_ip("link add " NETDEV " type dummy\n"
 				 "addr add " TOPO_IPV4 "/24 dev " NETDEV "\n"
@@ -103,13 +102,12 @@ TEST_F(dev, namespace_exit_under_an_open_context)
 			 topo_link_add(LINK, NETDEV);
 		if (write(made[1], status ? "n" : "y", 1) != 1)
 			_exit(2);
-		_exit(read(end[0], &c, 1) < 0);
+		_exit(read(end[0], &c, 1) != 1);
 	}
-	close(end[0]);
 	ASSERT_EQ(1, read(made[0], &c, 1));
 	ASSERT_EQ('y', c);
 	ASSERT_EQ(0, load_start(&load, LINK, LOAD_AWAIT_FATAL));
-	close(end[1]);
+	ASSERT_EQ(1, write(end[1], "", 1));
 	ASSERT_EQ(holder, waitpid(holder, &status, 0));
 	start = topo_now_ms();
 	EXPECT_EQ(0, topo_wait_link(LINK, false, PROMPT_MS));

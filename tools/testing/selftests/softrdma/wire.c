@@ -22,10 +22,13 @@
 static const uint8_t peer_mac[6] = { 0x02, 0, 0, 0, 0x77, 2 };
 static uint8_t our_mac[6];
 static int tap = -1;
+static short flags;
 
 static int open_tap(void)
 {
-	struct ifreq ifr = { .ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR };
+	struct ifreq ifr = {
+		.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | flags,
+	};
 	int size = sizeof(struct virtio_net_hdr);
 
 	tap = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -72,6 +75,19 @@ int wire_setup(void)
 	return ret ? ret : end_caching();
 }
 
+int wire_setup_merging(void)
+{
+	int ret;
+
+	flags = IFF_NAPI;
+	ret = wire_setup();
+	if (!ret && topo_run("ethtool -K %s gro on rx-gro-list on && "
+			     "echo 2000000 >/sys/class/net/%s/gro_flush_timeout",
+			     WIRE_NETDEV, WIRE_NETDEV))
+		ret = -EOPNOTSUPP;
+	return ret;
+}
+
 /* The interface goes with its last descriptor, and the link with it. */
 void wire_teardown(void)
 {
@@ -94,9 +110,8 @@ static uint32_t crc32_of(uint32_t crc, const void *data, size_t len)
 	return crc;
 }
 
-static uint16_t ip_checksum(const uint8_t *ip, size_t len)
+static uint16_t ip_checksum(const uint8_t *ip, size_t len, uint32_t sum)
 {
-	uint32_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < len; i += 2)
@@ -166,7 +181,7 @@ void wire_seal_sums(struct wire_frame *frame)
 
 	if (!frame->v6) {
 		put16(ip + 10, 0);
-		put16(ip + 10, ip_checksum(ip, (ip[0] & 0xf) * 4));
+		put16(ip + 10, ip_checksum(ip, (ip[0] & 0xf) * 4, 0));
 	}
 	/* Too short for an ICRC is one of the things to try. */
 	if (wire_bth(frame) + 16 <= frame->bytes + frame->len)
@@ -235,6 +250,21 @@ void wire_build(struct wire_frame *frame, const struct wire_packet *packet)
 	p += packet->payload_len + 4;
 	frame->len = p - frame->bytes;
 	wire_seal(frame);
+}
+
+void wire_put_udp_sum(struct wire_frame *frame)
+{
+	uint8_t *udp = frame->bytes + WIRE_UDP;
+	size_t len = frame->len - WIRE_UDP;
+	uint32_t sum = IPPROTO_UDP + len;
+	int i;
+
+	/* Both addresses are in the pseudo header. */
+	for (i = 12; i < 20; i += 2)
+		sum += frame->bytes[WIRE_IP + i] << 8 |
+		       frame->bytes[WIRE_IP + i + 1];
+	put16(udp + 6, 0);
+	put16(udp + 6, ip_checksum(udp, len, sum) ?: 0xffff);
 }
 
 int wire_inject(const struct wire_frame *frame, bool partial)

@@ -63,6 +63,13 @@ struct wire_packet {
 
 /* A namespace of our own, the tap with both addresses, TOPO_LINK on it. */
 int wire_setup(void);
+
+/*
+ * The same, but the tap merges packets that arrive within one tick, as an
+ * interface with rx-gro-list does; what it holds back arrives milliseconds
+ * later. Only packets with a UDP checksum are merged.
+ */
+int wire_setup_merging(void);
 void wire_teardown(void);
 
 /* A good frame from the peer to us. */
@@ -76,6 +83,9 @@ void wire_seal(struct wire_frame *frame);
 
 /* The same, but the lengths in IP and UDP headers are left as they are. */
 void wire_seal_sums(struct wire_frame *frame);
+
+/* Fill in the UDP checksum, which is zero otherwise. IPv4 only. */
+void wire_put_udp_sum(struct wire_frame *frame);
 
 /*
  * The kernel receives it; @partial: as from a virtio peer that left the UDP
