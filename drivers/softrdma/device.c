@@ -149,10 +149,13 @@ static int query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
  */
 static struct net_device *get_netdev(struct ib_device *ib, u32 port)
 {
-	struct srdma_dev *dev = to_sdev(ib);
+	struct net_device *ndev = to_sdev(ib)->gid_ndev;
 
-	dev_hold(dev->gid_ndev);
-	return dev->gid_ndev;
+	/* An interface that is going must not get new users. */
+	if (READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+		return NULL;
+	dev_hold(ndev);
+	return ndev;
 }
 
 static int modify_device(struct ib_device *ib, int mask,
@@ -337,6 +340,7 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	dev->active_mtu = srdma_dev_path_mtu(ndev);
 	dev->port_active = srdma_dev_port_is_up(dev);
 	INIT_LIST_HEAD(&dev->link_entry);
+	srdma_gids_begin(dev);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->keys, XA_FLAGS_ALLOC1);

@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "gids.h"
 #include "stats.h"
 
 struct srdma_net;
@@ -79,10 +80,11 @@ enum srdma_object {
  * @gid_ndev: the interface whose addresses the core gives us as GIDs: @ndev, or
  *	the interface under it when @ndev is a VLAN
  * @net: namespace of @ndev and its sockets; counted in srdma_net.links
- * @link_entry: in the list of all links (link.c, its mutex)
- * @gone: @ndev is being unregistered; set by link.c under its mutex
+ * @link_entry: in the list of all links (link.c, its lock)
+ * @gone: @ndev is being unregistered; set by link.c under its lock
  * @registered: ib_register_device() has succeeded; likewise
  * @port_active: state last announced; link.c under the RTNL
+ * @gids: follows addresses where the core does not
  * @active_mtu: path MTU, enum ib_mtu; link.c writes it under the RTNL
  * @qps: queue pairs by number; looked up under RCU
  * @next_qpn: where the search for a free QP number starts
@@ -108,6 +110,7 @@ struct srdma_dev {
 	bool registered;
 	bool port_active;
 	enum ib_mtu active_mtu;
+	struct srdma_gids gids;
 
 	struct xarray qps;
 	u32 next_qpn;

@@ -13,17 +13,18 @@
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/spinlock.h>
 #include <net/addrconf.h>
 #include <rdma/rdma_netlink.h>
 
 #include "device.h"
+#include "gids.h"
 #include "link.h"
 
-/* Guards the list and the flags of a link. Nested in the RTNL. */
-static DEFINE_MUTEX(links_lock);
+/* Guards the list and the flags of a link; address events are atomic. */
+static DEFINE_SPINLOCK(links_lock);
 static LIST_HEAD(links);
 
 static struct rdma_link_ops link_ops;
@@ -62,7 +63,7 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 	struct srdma_dev *other;
 	int err = 0;
 
-	mutex_lock(&links_lock);
+	spin_lock_bh(&links_lock);
 	other = find_link(ndev);
 	if (other) {
 		pr_err("%s: %s already has the link %s\n", name, ndev->name,
@@ -74,15 +75,15 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 	} else {
 		list_add_tail(&dev->link_entry, &links);
 	}
-	mutex_unlock(&links_lock);
+	spin_unlock_bh(&links_lock);
 	return err;
 }
 
 static void unclaim_netdev(struct srdma_dev *dev)
 {
-	mutex_lock(&links_lock);
+	spin_lock_bh(&links_lock);
 	list_del_init(&dev->link_entry);
-	mutex_unlock(&links_lock);
+	spin_unlock_bh(&links_lock);
 }
 
 /*
@@ -93,10 +94,10 @@ static int publish(struct srdma_dev *dev)
 {
 	bool gone;
 
-	mutex_lock(&links_lock);
+	spin_lock_bh(&links_lock);
 	dev->registered = true;
 	gone = dev->gone;
-	mutex_unlock(&links_lock);
+	spin_unlock_bh(&links_lock);
 	return gone ? -ENODEV : 0;
 }
 
@@ -157,7 +158,27 @@ void srdma_link_dealloc(struct ib_device *ib)
 	struct srdma_dev *dev = to_sdev(ib);
 
 	unclaim_netdev(dev);
+	srdma_gids_end(dev);
 	srdma_dev_destroy(dev);
+}
+
+/**
+ * srdma_link_with - do something with the link on an interface, if it has one
+ * @ndev: interface
+ * @what: called with the link under the list's lock
+ * @event: handed to @what
+ */
+void srdma_link_with(const struct net_device *ndev,
+		     void (*what)(struct srdma_dev *dev, unsigned long event),
+		     unsigned long event)
+{
+	struct srdma_dev *dev;
+
+	spin_lock_bh(&links_lock);
+	dev = find_link(ndev);
+	if (dev && dev->registered)
+		what(dev, event);
+	spin_unlock_bh(&links_lock);
 }
 
 /* Dispatched events are worked off before a device that we hold can go. */
@@ -207,7 +228,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 	struct srdma_dev *dev;
 
-	mutex_lock(&links_lock);
+	spin_lock_bh(&links_lock);
 	dev = find_link(ndev);
 	if (dev) {
 		switch (event) {
@@ -224,7 +245,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			break;
 		}
 	}
-	mutex_unlock(&links_lock);
+	spin_unlock_bh(&links_lock);
 	return NOTIFY_DONE;
 }
 
@@ -243,12 +264,12 @@ static void end_all_links(void)
 	struct srdma_dev *dev;
 
 	for (;;) {
-		mutex_lock(&links_lock);
+		spin_lock_bh(&links_lock);
 		dev = list_first_entry_or_null(&links, struct srdma_dev,
 					       link_entry);
 		if (dev)
 			get_device(&dev->ib.dev);
-		mutex_unlock(&links_lock);
+		spin_unlock_bh(&links_lock);
 		if (!dev)
 			return;
 		/* Returns when the device is gone, whoever began it. */
@@ -264,6 +285,11 @@ int srdma_link_init(void)
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		return err;
+	err = srdma_gids_init();
+	if (err) {
+		unregister_netdevice_notifier(&netdev_notifier);
+		return err;
+	}
 	rdma_link_register(&link_ops);
 	return 0;
 }
@@ -274,7 +300,8 @@ void srdma_link_exit(void)
 	rdma_link_unregister(&link_ops);
 	/* Act 2: no links. */
 	end_all_links();
-	/* Act 3: nothing is left for the notifier to find. */
+	/* Act 3: nothing is left for the notifiers to find. */
+	srdma_gids_exit();
 	unregister_netdevice_notifier(&netdev_notifier);
 }
 

@@ -54,6 +54,15 @@ srdma_compat_set_net(struct ib_device *ib, struct net *net)
 		struct type, member)
 #endif
 
+/* Older kernels have no way to take single GIDs back: they stay. */
+static inline void srdma_compat_drop_gids(struct ib_device *ib, u32 port,
+					  struct net_device *ndev)
+{
+#ifdef SRDMA_HAVE_DEL_NETDEV_GIDS
+	roce_del_all_netdev_gids(ib, port, ndev);
+#endif
+}
+
 /* A name that a person gave is not changed by udev's naming rules. */
 static inline void srdma_compat_name_by_user(struct ib_device *ib)
 {
