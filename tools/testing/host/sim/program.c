@@ -365,7 +365,7 @@ void program_make(struct sim *s, u64 seed)
 }
 
 void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
-			  u32 loss)
+			  u32 loss, bool trains)
 {
 	struct node *a = &s->node[0];
 	u32 id, i;
@@ -375,7 +375,10 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 	s->p.seed = seed;
 	s->p.mtu = 1024;
 	s->p.net = (struct net_params){
-		.loss = loss, .delay_ns = 10000, .ps_byte = 800,
+		.loss = trains ? 0 : loss,
+		.train_loss = trains ? loss : 0,
+		.delay_ns = 10000,
+		.ps_byte = 800,
 	};
 	for (id = 0; id < 2; id++) {
 		s->p.node[id] = (struct node_params){

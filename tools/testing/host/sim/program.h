@@ -12,11 +12,11 @@ void program_make(struct sim *s, u64 seed);
 
 /*
  * The fixed scenario of the goodput figures: @count messages of @op with
- * @len bytes from A to B, over 10 Gbit/s and 10 us, packets lost at @loss
- * of 10000.
+ * @len bytes from A to B, over 10 Gbit/s and 10 us; packets or, with @trains,
+ * whole bursts are lost at @loss of 10000.
  */
 void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
-			  u32 loss);
+			  u32 loss, bool trains);
 
 /* One line. */
 void program_describe(const struct sim *s);
