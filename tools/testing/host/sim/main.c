@@ -20,17 +20,22 @@
 #define REPORTS_MAX	10u
 #define JOBS_MAX	64u
 
+/* With this many seeds every verdict must have come up. */
+#define SEEDS_ENOUGH	5000u
+
 /**
  * struct tally - what one job did, in memory shared with the parent
  * @passed: seeds
  * @failed: seeds
  * @packets: put on the wire
+ * @seen: verdicts
  * @finished: the job came to its end
  */
 struct tally {
 	u64 passed;
 	u64 failed;
 	u64 packets;
+	struct seen seen;
 	bool finished;
 };
 
@@ -90,6 +95,8 @@ static void run_job(const struct options *o, u32 job, struct tally *t)
 {
 	u64 seed;
 
+	memset(&sim.seen, 0, sizeof(sim.seen));
+	sim.packets = 0;
 	for (seed = o->from + job; seed < o->from + o->seeds;
 	     seed += o->jobs) {
 		program_make(&sim, seed);
@@ -106,6 +113,7 @@ static void run_job(const struct options *o, u32 job, struct tally *t)
 			break;
 	}
 	t->packets = sim.packets;
+	t->seen = sim.seen;
 	t->finished = true;
 }
 
@@ -113,7 +121,7 @@ static int run_seeds(const struct options *o)
 {
 	struct tally *t, sum = {};
 	double begin = seconds();
-	u32 job, lost = 0;
+	u32 job, missing, lost = 0;
 
 	t = mmap(NULL, o->jobs * sizeof(*t), PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -133,17 +141,23 @@ static int run_seeds(const struct options *o)
 		sum.passed += t[job].passed;
 		sum.failed += t[job].failed;
 		sum.packets += t[job].packets;
+		seen_add(&sum.seen, &t[job].seen);
 		lost += !t[job].finished;
 	}
 	begin = seconds() - begin;
 	printf("sim: %.0f seeds/s, %.0f packets/s\n",
 	       (sum.passed + sum.failed) / begin, sum.packets / begin);
+	missing = seen_print(&sum.seen);
+	if (o->seeds < SEEDS_ENOUGH)
+		missing = 0;
+	if (missing)
+		printf("sim: %u verdicts never came up\n", missing);
 	if (lost)
 		printf("sim: %u jobs crashed\n", lost);
 	printf("sim: %llu passed, %llu failed\n",
 	       (unsigned long long)sum.passed,
 	       (unsigned long long)sum.failed + lost);
-	return sum.failed || lost || !sum.passed;
+	return sum.failed || lost || missing || !sum.passed;
 }
 
 static int run_one(const struct options *o)

@@ -262,7 +262,7 @@ void check_done(struct sim *s, struct node *n, u32 idx, u8 status)
 			  NULL);
 	}
 	e->done = true;
-	e->status = status;
+	s->seen.status[status]++;
 	if (status == SRDMA_ST_OK) {
 		check_success(s, n, idx);
 		return;
@@ -304,6 +304,7 @@ void requester_timer(struct sim *s, struct node *n)
 		"retries exhausted",
 	};
 
+	s->seen.timer[v]++;
 	SIM_LOG(s, "%c   timer: %s", 'A' + n->id, name[v]);
 	requester_run(s, n);
 }
@@ -354,10 +355,13 @@ static bool try_send(struct sim *s, struct node *n,
 void requester_run(struct sim *s, struct node *n)
 {
 	struct srdma_rc_burst b;
+	enum srdma_req_next v;
 	bool more = true;
 
 	while (more) {
-		switch (srdma_rc_req_next(&n->req, s->now, &n->p->limit, &b)) {
+		v = srdma_rc_req_next(&n->req, s->now, &n->p->limit, &b);
+		s->seen.next[v]++;
+		switch (v) {
 		case SRDMA_NEXT_SEND:
 			more = try_send(s, n, &b);
 			break;
@@ -421,6 +425,7 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 	enum srdma_req_resp v;
 
 	v = srdma_rc_req_response(&n->req, &f->pkt, s->now, &act);
+	s->seen.resp[v]++;
 	switch (v) {
 	case SRDMA_REQ_PLACE:
 		place(s, n, f, &act);

@@ -236,6 +236,7 @@ void responder_request(struct sim *s, struct node *n, struct frame *f)
 	enum srdma_resp_verdict v;
 
 	v = srdma_rc_resp_request(&n->resp, &f->pkt, &act);
+	s->seen.verdict[v]++;
 	switch (v) {
 	case SRDMA_RESP_SEND:
 	case SRDMA_RESP_WRITE:

@@ -25,6 +25,7 @@
 #include "proto/rc_resp.h"
 #include "proto/uc.h"
 #include "rng.h"
+#include "seen.h"
 
 #define ARENA_SIZE	(1u << 20)	/* writable memory of a node, bytes */
 #define PATTERN_SIZE	(1u << 20)	/* read-only memory, the same for all */
@@ -91,7 +92,6 @@ struct list {
  * @wire: number among the messages that are sent
  * @recv: number among those that take a receive WQE
  * @done: a completion came
- * @status: of that
  * @executed: times the peer executed it to its end
  */
 struct entry {
@@ -108,7 +108,6 @@ struct entry {
 	u32 wire;
 	u32 recv;
 	bool done;
-	u8 status;
 	u32 executed;
 };
 
@@ -277,7 +276,6 @@ struct params {
  * @una_tx: times it was sent since, probes aside
  * @una_probes: probes since
  * @una_rnr: RNR NAKs since
- * @una_seq: go-backs since
  */
 struct node {
 	u32 id;
@@ -331,7 +329,6 @@ struct node {
 	u32 una_tx;
 	u32 una_probes;
 	u32 una_rnr;
-	u32 una_seq;
 };
 
 /**
@@ -344,6 +341,7 @@ struct node {
  * @payload: bytes of messages completed
  * @done_at: when the last of them was, ns
  * @events: handled
+ * @seen: what the core decided
  * @failed: the oracle objected
  * @verbose: print a trace
  */
@@ -356,6 +354,7 @@ struct sim {
 	u64 payload;
 	u64 done_at;
 	u64 events;
+	struct seen seen;
 	bool failed;
 	bool verbose;
 };

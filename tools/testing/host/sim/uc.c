@@ -178,6 +178,7 @@ void uc_request(struct sim *s, struct node *n, struct frame *f)
 	enum srdma_uc_verdict v;
 
 	v = srdma_uc_resp_request(&n->uresp, &f->pkt, &act);
+	s->seen.uc[v]++;
 	switch (v) {
 	case SRDMA_UC_SEND:
 	case SRDMA_UC_WRITE:
