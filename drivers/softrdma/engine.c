@@ -121,6 +121,7 @@ static bool leave_word(struct srdma_engine *engine,
 		       enum srdma_engine_event event)
 {
 	set_bit(event, &engine->events);
+	/* Pairs with run_owned(): the event is seen by who sees the kick. */
 	smp_mb__after_atomic();
 	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 		 (ENGINE_OWNED | ENGINE_STOPPED));

@@ -70,16 +70,16 @@ static inline void *srdma_ring_slot(const struct srdma_ring *ring, u32 index)
 	return ring->data + ((size_t)(index & ring->mask) << ring->shift);
 }
 
-/* Pairs with srdma_ring_store() of the other side, or user space's release. */
 static inline u32 srdma_ring_load(const struct srdma_ring *ring,
 				  const struct srdma_shared_index *index)
 {
+	/* Pairs with srdma_ring_store(), or with user space's release. */
 	return smp_load_acquire(&index->word) & ring->mask;
 }
 
-/* Pairs with srdma_ring_load() of the other side, or user space's acquire. */
 static inline void srdma_ring_store(struct srdma_shared_index *index, u32 value)
 {
+	/* Pairs with srdma_ring_load(), or with user space's acquire. */
 	smp_store_release(&index->word, value);
 }
 
