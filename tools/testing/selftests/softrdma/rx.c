@@ -10,9 +10,9 @@
 #include "../kselftest_harness.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 
+#include "counters.h"
 #include "topo.h"
 #include "verbs.h"
 #include "wire.h"
@@ -48,6 +48,9 @@ static void __attribute__((destructor)) teardown(void)
 {
 	wire_teardown();
 }
+
+/* What the counters were before what a test does next. */
+static struct counters before;
 
 FIXTURE(rx)
 {
@@ -120,49 +123,27 @@ FIXTURE_TEARDOWN(rx)
 
 /* ---- counters ---- */
 
-#define MAX_COUNTERS 32
-
-struct counters {
-	int count;
-	char name[MAX_COUNTERS][64];
-	long value[MAX_COUNTERS];
-};
-
-/* All that begin with "rx_drop_", and rx_packets. */
-static void read_counters(struct counters *c)
+static bool is_of_receiving(const char *name)
 {
-	DIR *dir = opendir("/sys/class/infiniband/" TOPO_LINK
-			   "/ports/1/hw_counters");
-	struct dirent *entry;
-
-	wire_let_counters_age();
-	c->count = 0;
-	while (dir && (entry = readdir(dir)) && c->count < MAX_COUNTERS) {
-		if (strncmp(entry->d_name, "rx_drop_", 8) &&
-		    strcmp(entry->d_name, "rx_packets"))
-			continue;
-		snprintf(c->name[c->count], sizeof(c->name[0]), "%.63s",
-			 entry->d_name);
-		c->value[c->count] = wire_counter(entry->d_name);
-		c->count++;
-	}
-	if (dir)
-		closedir(dir);
+	return !strncmp(name, "rx_drop_", 8) || !strcmp(name, "rx_packets");
 }
 
-/* Did this counter go up by one, and no other? */
+/* Did this counter go up by one, and no other of those of receiving? */
 static bool only_counted(const struct counters *before, const char *name)
 {
-	struct counters now;
+	static struct counters now;
 	bool right, good = false;
 	int i;
 
-	read_counters(&now);
-	for (i = 0; i < before->count; i++) {
-		right = !strcmp(before->name[i], name);
+	if (counters_read(&now) || now.count != before->count)
+		return false;
+	for (i = 0; i < now.count; i++) {
+		right = !strcmp(now.name[i], name);
+		if (!is_of_receiving(now.name[i]))
+			continue;
 		if (now.value[i] != before->value[i] + right) {
-			printf("# %s went from %ld to %ld\n", before->name[i],
-			       before->value[i], now.value[i]);
+			fprintf(stderr, "# %s went from %lu to %lu\n",
+				now.name[i], before->value[i], now.value[i]);
 			return false;
 		}
 		good |= right;
@@ -355,11 +336,10 @@ static bool completed(struct ibv_cq *cq, const uint8_t *buf, uint32_t len)
 TEST_F(rx, wrong_packets_are_counted_and_change_nothing)
 {
 	struct wire_frame frame;
-	struct counters before;
 	size_t i;
 
 	for (i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
-		read_counters(&before);
+		ASSERT_EQ(0, counters_read(&before));
 		build_send(&frame, self->qp->qp_num, FIRST_PSN);
 		wrongs[i].spoil(&frame);
 		ASSERT_EQ(0, wire_inject(&frame, false));
@@ -370,7 +350,7 @@ TEST_F(rx, wrong_packets_are_counted_and_change_nothing)
 		EXPECT_EQ(IBV_QPS_RTR, verbs_qp_state(self->qp));
 	}
 	/* The PSN is still the expected one. */
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	build_send(&frame, self->qp->qp_num, FIRST_PSN);
 	ASSERT_EQ(0, wire_inject(&frame, false));
 	EXPECT_TRUE(only_counted(&before, "rx_packets"));
@@ -380,10 +360,9 @@ TEST_F(rx, wrong_packets_are_counted_and_change_nothing)
 TEST_F(rx, ip_id_is_under_the_icrc)
 {
 	struct wire_frame frame;
-	struct counters before;
 	uint8_t icrc[4];
 
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	build_send(&frame, self->qp->qp_num, FIRST_PSN);
 	memcpy(icrc, frame.bytes + frame.len - 4, 4);
 	frame.bytes[WIRE_IP + 4] ^= 1;
@@ -397,10 +376,9 @@ TEST_F(rx, ip_id_is_under_the_icrc)
 TEST_F(rx, what_routers_change_is_not_under_the_icrc)
 {
 	struct wire_frame frame;
-	struct counters before;
 	uint8_t icrc[4];
 
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	build_send(&frame, self->qp->qp_num, FIRST_PSN);
 	memcpy(icrc, frame.bytes + frame.len - 4, 4);
 	frame.bytes[WIRE_IP + 1] = 0x03;
@@ -417,9 +395,8 @@ TEST_F(rx, what_routers_change_is_not_under_the_icrc)
 TEST_F(rx, icrc_of_a_virtio_peer_is_trusted)
 {
 	struct wire_frame frame;
-	struct counters before;
 
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	build_send(&frame, self->qp->qp_num, FIRST_PSN);
 	flip_icrc(&frame);
 	ASSERT_EQ(0, wire_inject(&frame, true));
@@ -431,7 +408,6 @@ TEST_F(rx, qp_in_init_and_error_hears_nothing)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_ERR };
 	struct wire_frame frame;
-	struct counters before;
 	struct ibv_qp *qp;
 	int i;
 
@@ -439,7 +415,7 @@ TEST_F(rx, qp_in_init_and_error_hears_nothing)
 		qp = verbs_qp(&self->set, IBV_QPT_RC);
 		ASSERT_NE(NULL, qp);
 		ASSERT_EQ(0, verbs_qp_to(&self->set, qp, states[i], PEER_QPN));
-		read_counters(&before);
+		ASSERT_EQ(0, counters_read(&before));
 		build_send(&frame, qp->qp_num, FIRST_PSN);
 		ASSERT_EQ(0, wire_inject(&frame, false));
 		EXPECT_TRUE(only_counted(&before, "rx_drop_state"));
@@ -454,7 +430,6 @@ TEST_F(rx, ipv6_packets_arrive)
 		.payload = data, .payload_len = sizeof(data),
 	};
 	struct wire_frame frame;
-	struct counters before;
 
 	ASSERT_EQ(0, connect_qp(&self->set, self->qp, TOPO_IPV6, WIRE_PEER6,
 				IBV_MTU_1024));
@@ -463,13 +438,13 @@ TEST_F(rx, ipv6_packets_arrive)
 
 	wire_build(&frame, &packet);
 	flip_icrc(&frame);
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	ASSERT_EQ(0, wire_inject(&frame, false));
 	EXPECT_TRUE(only_counted(&before, "rx_drop_icrc"));
 	EXPECT_TRUE(untouched(self->set.cq, self->buf));
 
 	wire_build(&frame, &packet);
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	ASSERT_EQ(0, wire_inject(&frame, false));
 	EXPECT_TRUE(only_counted(&before, "rx_packets"));
 	EXPECT_TRUE(completed(self->set.cq, self->buf, sizeof(data)));
@@ -484,7 +459,6 @@ TEST_F(rx, packet_in_fragments_arrives)
 		.payload = payload, .payload_len = sizeof(payload),
 	};
 	struct wire_frame frame;
-	struct counters before;
 	size_t i;
 
 	ASSERT_EQ(0, connect_qp(&self->set, self->qp, TOPO_IPV4, WIRE_PEER,
@@ -497,13 +471,13 @@ TEST_F(rx, packet_in_fragments_arrives)
 
 	wire_build(&frame, &packet);
 	frame.bytes[frame.len - 5] ^= 0x10;
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	ASSERT_EQ(0, wire_inject(&frame, false));
 	EXPECT_TRUE(only_counted(&before, "rx_drop_icrc"));
 	EXPECT_TRUE(untouched(self->set.cq, self->buf));
 
 	wire_build(&frame, &packet);
-	read_counters(&before);
+	ASSERT_EQ(0, counters_read(&before));
 	ASSERT_EQ(0, wire_inject(&frame, false));
 	EXPECT_TRUE(only_counted(&before, "rx_packets"));
 	EXPECT_TRUE(completed(self->set.cq, self->buf, sizeof(payload)));

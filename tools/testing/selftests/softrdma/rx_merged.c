@@ -9,6 +9,7 @@
  */
 #include "../kselftest_harness.h"
 
+#include "counters.h"
 #include "topo.h"
 #include "verbs.h"
 #include "wire.h"
@@ -210,7 +211,7 @@ static bool all_arrive(struct verbs_set *set, struct end *ends,
 		want &= ~(1u << batch->bad);
 	while (got != want) {
 		if (topo_now_ms() > deadline) {
-			printf("# of %#x came %#x\n", want, got);
+			fprintf(stderr, "# of %#x came %#x\n", want, got);
 			return false;
 		}
 		if (ibv_poll_cq(set->cq, 1, &wc) != 1) {
@@ -223,7 +224,7 @@ static bool all_arrive(struct verbs_set *set, struct end *ends,
 		if (wc.status || i < 0 || (got & 1u << i) ||
 		    wc.byte_len != GRH + payload_len(i) || wc.src_qp != 9 ||
 		    !grh_is_right(slot, batch, i, batch->id_step == 1)) {
-			printf("# completion %d, packet %d, %u bytes\n",
+			fprintf(stderr, "# completion %d, packet %d, %u bytes\n",
 			       wc.status, i, wc.byte_len);
 			return false;
 		}
@@ -241,27 +242,25 @@ static bool all_arrive(struct verbs_set *set, struct end *ends,
 static bool send_merged(struct verbs_set *set, struct end *ends,
 			struct batch *batch)
 {
-	long trains, now;
+	int64_t trains, now;
 	int try, i;
 
 	for (try = 0; try < TRIES; try++) {
 		batch->serial++;
 		batch->first_id += 0x101;
-		wire_let_counters_age();
-		trains = wire_counter("rx_trains");
+		trains = counters_get("rx_trains");
 		for (i = 0; i < BATCH; i++)
 			if (send_one(batch, ends[batch->to[i]].qp, i))
 				return false;
 		if (!all_arrive(set, ends, batch))
 			return false;
-		wire_let_counters_age();
-		now = wire_counter("rx_trains");
+		now = counters_get("rx_trains");
 		if (trains < 0 || now < trains)
 			return false;
 		if (now > trains)
 			return true;
 	}
-	printf("# nothing was ever merged\n");
+	fprintf(stderr, "# nothing was ever merged\n");
 	return false;
 }
 
@@ -282,13 +281,11 @@ TEST_F(merged, ids_are_equal)
 TEST_F(merged, one_is_corrupt)
 {
 	struct batch batch = { .id_step = 1, .bad = 1 };
-	long before, after;
+	int64_t before, after;
 
-	wire_let_counters_age();
-	before = wire_counter("rx_drop_icrc");
+	before = counters_get("rx_drop_icrc");
 	EXPECT_TRUE(send_merged(&self->set, self->end, &batch));
-	wire_let_counters_age();
-	after = wire_counter("rx_drop_icrc");
+	after = counters_get("rx_drop_icrc");
 	/* One in each batch. */
 	EXPECT_EQ(batch.serial, after - before);
 }

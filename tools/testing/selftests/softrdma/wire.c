@@ -17,7 +17,6 @@
 
 #define ROCE_PORT	4791
 #define SOURCE_PORT	0xc123
-#define COUNTERS	"/sys/class/infiniband/" TOPO_LINK "/ports/1/hw_counters/"
 
 static const uint8_t peer_mac[6] = { 0x02, 0, 0, 0, 0x77, 2 };
 static uint8_t our_mac[6];
@@ -42,16 +41,6 @@ static int open_tap(void)
 	return 0;
 }
 
-/* Counters are read anew only when their life span is over. */
-static int end_caching(void)
-{
-	int fd = open(COUNTERS "lifespan", O_WRONLY | O_CLOEXEC);
-	int ret = fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
-
-	close(fd);
-	return ret;
-}
-
 int wire_setup(void)
 {
 	int ret = topo_enter_netns();
@@ -72,7 +61,7 @@ int wire_setup(void)
 		ret = -EIO;
 	if (!ret)
 		ret = topo_link_add(TOPO_LINK, WIRE_NETDEV);
-	return ret ? ret : end_caching();
+	return ret;
 }
 
 int wire_setup_merging(void)
@@ -282,26 +271,4 @@ int wire_inject(const struct wire_frame *frame, bool partial)
 		hdr.csum_offset = 6;
 	}
 	return writev(tap, iov, 2) < 0 ? -errno : 0;
-}
-
-/* A life span of none still lasts until the next tick, 10 ms at most. */
-void wire_let_counters_age(void)
-{
-	usleep(11000);
-}
-
-long wire_counter(const char *name)
-{
-	char path[256];
-	long value = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), COUNTERS "%s", name);
-	file = fopen(path, "r");
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &value) != 1)
-		value = -1;
-	fclose(file);
-	return value;
 }

@@ -93,8 +93,4 @@ void wire_put_udp_sum(struct wire_frame *frame);
  */
 int wire_inject(const struct wire_frame *frame, bool partial);
 
-/* A counter of TOPO_LINK, or -1; of now if they have aged since the last. */
-void wire_let_counters_age(void);
-long wire_counter(const char *name);
-
 #endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "counters.h"
+#include "nldev.h"
+#include "topo.h"
+#include "verbs.h"
+
+struct u32_attr {
+	struct nlattr head;
+	uint32_t value;
+};
+
+struct request {
+	struct nlmsghdr head;
+	struct u32_attr device;
+	struct u32_attr port;
+};
+
+static void put_u32(struct u32_attr *attr, int type, uint32_t value)
+{
+	attr->head.nla_len = sizeof(*attr);
+	attr->head.nla_type = type;
+	attr->value = value;
+}
+
+/* The next attribute of those that end at @end, or NULL behind the last. */
+static const struct nlattr *attr_at(const char *p, const char *end)
+{
+	const struct nlattr *attr = (const void *)p;
+
+	if (end - p < NLA_HDRLEN || attr->nla_len < NLA_HDRLEN ||
+	    attr->nla_len > end - p)
+		return NULL;
+	return attr;
+}
+
+#define for_each_attr(attr, start, stop)				\
+	for (attr = attr_at(start, stop); attr;				\
+	     attr = attr_at((const char *)attr +			\
+			    NLA_ALIGN(attr->nla_len), stop))
+
+static const char *attr_data(const struct nlattr *attr)
+{
+	return (const char *)attr + NLA_HDRLEN;
+}
+
+static const char *attr_end(const struct nlattr *attr)
+{
+	return (const char *)attr + attr->nla_len;
+}
+
+static int attr_type(const struct nlattr *attr)
+{
+	return attr->nla_type & NLA_TYPE_MASK;
+}
+
+static void take_entry(struct counters *counters, const struct nlattr *entry)
+{
+	const struct nlattr *attr;
+	int i = counters->count;
+
+	if (i == COUNTERS_MAX)
+		return;
+	for_each_attr(attr, attr_data(entry), attr_end(entry)) {
+		switch (attr_type(attr)) {
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME:
+			snprintf(counters->name[i], sizeof(counters->name[i]),
+				 "%s", attr_data(attr));
+			break;
+		case RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE:
+			memcpy(&counters->value[i], attr_data(attr),
+			       sizeof(counters->value[i]));
+			break;
+		}
+	}
+	counters->count++;
+}
+
+static int take_reply(struct counters *counters, const char *reply, ssize_t len)
+{
+	const struct nlmsghdr *head = (const void *)reply;
+	const struct nlattr *table, *entry;
+	const char *start, *end;
+
+	counters->count = 0;
+	if (!NLMSG_OK(head, len))
+		return -EPROTO;
+	if (head->nlmsg_type == NLMSG_ERROR)
+		return ((const struct nlmsgerr *)NLMSG_DATA(head))->error ?:
+		       -EPROTO;
+	start = NLMSG_DATA(head);
+	end = reply + head->nlmsg_len;
+	for_each_attr(table, start, end) {
+		if (attr_type(table) != RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			continue;
+		for_each_attr(entry, attr_data(table), attr_end(table))
+			take_entry(counters, entry);
+	}
+	return counters->count ? 0 : -ENOENT;
+}
+
+int counters_read(struct counters *counters)
+{
+	static char reply[32768];
+	struct request req = {
+		.head.nlmsg_len = sizeof(req),
+		.head.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+						    RDMA_NLDEV_CMD_STAT_GET),
+		.head.nlmsg_flags = NLM_F_REQUEST,
+	};
+	int index = nldev_index(TOPO_LINK);
+	ssize_t got;
+	int fd, ret;
+
+	if (index < 0)
+		return index;
+	put_u32(&req.device, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+	put_u32(&req.port, RDMA_NLDEV_ATTR_PORT_INDEX, VERBS_PORT);
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+	if (fd < 0)
+		return -errno;
+	if (send(fd, &req, sizeof(req), 0) < 0)
+		ret = -errno;
+	else if ((got = recv(fd, reply, sizeof(reply), 0)) < 0)
+		ret = -errno;
+	else
+		ret = take_reply(counters, reply, got);
+	close(fd);
+	return ret;
+}
+
+int64_t counters_get(const char *name)
+{
+	static struct counters now;
+	int ret = counters_read(&now);
+	int i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < now.count; i++)
+		if (!strcmp(now.name[i], name))
+			return now.value[i];
+	return -ENOENT;
+}

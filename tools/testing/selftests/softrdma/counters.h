@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The counters of TOPO_LINK, as "rdma statistic" shows them. */
+#ifndef SRT_COUNTERS_H
+#define SRT_COUNTERS_H
+
+#include <stdint.h>
+
+#define COUNTERS_MAX 256
+
+/**
+ * struct counters - all counters at one moment
+ * @count: how many there are
+ * @name: their names
+ * @value: their values
+ */
+struct counters {
+	int count;
+	char name[COUNTERS_MAX][64];
+	uint64_t value[COUNTERS_MAX];
+};
+
+/*
+ * By netlink: what sysfs shows is up to some ticks old. 0 or -errno.
+ */
+int counters_read(struct counters *counters);
+
+/* The value now, or -errno. */
+int64_t counters_get(const char *name);
+
+#endif
