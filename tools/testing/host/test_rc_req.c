@@ -2,7 +2,7 @@
 /*
  * The requester, decision by decision: what it sends and why it waits. The
  * responses are made up here, also those no correct peer would give. The
- * reactions to loss, time and errors are in test_rc_req_loss.c.
+ * reactions to loss and time are in test_rc_req_loss.c, the ends in _fail.c.
  */
 #include "req_fixture.h"
 
