@@ -270,6 +270,9 @@ void check_done(struct sim *s, struct node *n, u32 idx, u8 status)
 	SIM_CHECK(s, has_reason(n, e, status),
 		  "%c WR %u fails with %u for no reason", 'A' + n->id, idx,
 		  status);
+	SIM_CHECK(s, status != SRDMA_ST_FLUSH || !n->req.failed ||
+		  idx != n->req.fail_idx, "%c WR %u failed, but is flushed",
+		  'A' + n->id, idx);
 	SIM_CHECK(s, status == SRDMA_ST_FLUSH || !n->failed ||
 		  idx == n->req.fail_idx, "%c WR %u is the second to fail",
 		  'A' + n->id, idx);
