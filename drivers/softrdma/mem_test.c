@@ -383,6 +383,29 @@ static void piece__lends_pages_and_not_slabs(struct kunit *test)
 	srdma_test_end_region(test, mr);
 }
 
+/* Pages in a row have references of their own. */
+static void piece__ends_with_its_page(struct kunit *test)
+{
+	u8 *base = alloc_pages_exact(3 * PAGE_SIZE, GFP_KERNEL);
+	struct srdma_mem_piece piece;
+	struct srdma_mem_iter it;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, base);
+	srdma_mem_begin_kernel(&it, base + 100, 3 * PAGE_SIZE - 100);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, srdma_mem_piece(&it, 3 * PAGE_SIZE,
+						      &piece), SRDMA_MEM_OK);
+		KUNIT_EXPECT_PTR_EQ(test, piece.page,
+				    virt_to_page(base + i * PAGE_SIZE));
+		KUNIT_EXPECT_EQ(test, piece.offset, i ? 0U : 100U);
+		KUNIT_EXPECT_EQ(test, piece.len,
+				(u32)PAGE_SIZE - piece.offset);
+	}
+	srdma_mem_end(&it);
+	free_pages_exact(base, 3 * PAGE_SIZE);
+}
+
 static void atomic__words(struct kunit *test)
 {
 	struct srdma_test_world *w = test->priv;
@@ -447,7 +470,7 @@ static void fast_reg__states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srdma_test_remote(&w->who, key, 0, 1, r), SRDMA_MEM_KEY);
 
 	/* registered again, elsewhere, under another key, not mapped anew */
-	mr->key.key = key ^ 0x55;
+	ib_update_fast_reg_key(&mr->ib, (key ^ 0x55) & 0xff);
 	KUNIT_EXPECT_EQ(test, srdma_test_reg(w, mr, 1ULL << 40, 0), SRDMA_MEM_OK);
 	KUNIT_EXPECT_EQ(test, srdma_test_local(&w->who, key ^ 0x55, 1ULL << 40, BYTES, 0),
 			SRDMA_MEM_OK);
@@ -495,6 +518,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(copy__list_to_range),
 	KUNIT_CASE(write_skb__skips_what_is_between),
 	KUNIT_CASE(piece__lends_pages_and_not_slabs),
+	KUNIT_CASE(piece__ends_with_its_page),
 	KUNIT_CASE(atomic__words),
 	KUNIT_CASE(fast_reg__states),
 	KUNIT_CASE(invalidate__waits_for_access_under_way),

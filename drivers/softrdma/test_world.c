@@ -105,7 +105,7 @@ enum srdma_mem_why srdma_test_reg(struct srdma_test_world *w, struct srdma_mr *m
 	who.pd = mr->key.pd;
 	mr->ib.iova = iova;
 	local_bh_disable();
-	why = srdma_mr_fast_reg(&who, &mr->ib, mr->key.key, access);
+	why = srdma_mr_fast_reg(&who, &mr->ib, mr->ib.rkey, access);
 	local_bh_enable();
 	return why;
 }
