@@ -324,7 +324,7 @@ class Run:
             # clock, or panic in the timer check.
             append += ["tsc=reliable", "no_timer_check"]
             # With erms the guest copies by `rep movsb`, emulated bytewise.
-            accel = ["-cpu", "max,la57=off,erms=off,x2apic=on"]
+            accel = ["-cpu", "max,la57=off,erms=off"]
             if self.accel == "icount":
                 accel += ["-accel", "tcg,thread=single",
                           "-icount", "shift=0,sleep=on"]
