@@ -370,7 +370,6 @@ err_fail:
 static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
-	enum srdma_status status = SRDMA_ST_LOC_QP_OP;
 	const struct srdma_mem_who *who = &qp->req.who;
 	enum srdma_mem_why why = SRDMA_MEM_STATE;
 	struct srdma_mw_bind bind;
@@ -389,15 +388,15 @@ static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 			.access = wqe->mw.access,
 		};
 		why = srdma_mw_bind(who, &bind);
-		status = SRDMA_ST_MW_BIND;
 		break;
 	case SRDMA_WR_REG_MR:
 		why = srdma_mr_fast_reg(who, wqe->reg.mr, wqe->reg.key,
 					wqe->reg.access);
 		break;
 	}
+	/* The one status for all three (11.6.2, memory management operations). */
 	if (why)
-		fail(qp, burst->idx, status);
+		fail(qp, burst->idx, SRDMA_ST_MW_BIND);
 	else if (is_rc(qp))
 		srdma_rc_req_local_done(&qp->req.rc, burst);
 	else
