@@ -91,6 +91,120 @@ TEST_F(dev, limit_above_the_queue_is_refused)
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* A QP that sends to itself, and receives from the SRQ. */
+static struct ibv_qp *qp_on(struct verbs_set *set, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = set->cq,
+		.recv_cq = set->cq,
+		.srq = srq,
+		.cap = { .max_send_wr = 8, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(set->pd, &init);
+
+	if (qp && verbs_qp_connect_self(set, qp)) {
+		ibv_destroy_qp(qp);
+		return NULL;
+	}
+	return qp;
+}
+
+/* Send one message without data and wait for both its completions. */
+static int send_one(struct verbs_set *set, struct ibv_qp *qp)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+	long end = topo_now_ms() + 10000;
+	struct ibv_wc wc;
+	int got = 0;
+
+	if (ibv_post_send(qp, &wr, &bad))
+		return -EIO;
+	while (got < 2) {
+		if (topo_now_ms() > end)
+			return -ETIMEDOUT;
+		if (ibv_poll_cq(set->cq, 1, &wc) != 1)
+			continue;
+		if (wc.status != IBV_WC_SUCCESS)
+			return -EPROTO;
+		got++;
+	}
+	return 0;
+}
+
+TEST_F(dev, limit_raises_one_event_and_is_disarmed_by_it)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 6 };
+	struct ibv_context *ctx = self->set.ctx;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	int i;
+
+	srq = srq_of(&self->set, 16, 1);
+	ASSERT_NE(NULL, srq);
+	qp = qp_on(&self->set, srq);
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, post(srq, 8));
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	/* Eight become six, which is not yet below the limit. */
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, send_one(&self->set, qp));
+	EXPECT_EQ(-ETIMEDOUT, verbs_wait_event(ctx,
+					       IBV_EVENT_SRQ_LIMIT_REACHED,
+					       200));
+	ASSERT_EQ(0, send_one(&self->set, qp));
+	EXPECT_EQ(0, verbs_wait_event(ctx, IBV_EVENT_SRQ_LIMIT_REACHED,
+				      10000));
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(0, attr.srq_limit);
+	ASSERT_EQ(0, send_one(&self->set, qp));
+	EXPECT_EQ(-ETIMEDOUT, verbs_wait_event(ctx,
+					       IBV_EVENT_SRQ_LIMIT_REACHED,
+					       200));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
+/* What was posted before a resize is used after it, in order. */
+TEST_F(dev, resized_queue_is_taken_from_in_order)
+{
+	struct ibv_srq_attr attr = { .max_wr = 200 };
+	struct ibv_recv_wr wr = {}, *bad_recv;
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }, *bad;
+	long end = topo_now_ms() + 10000;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	struct ibv_wc wc;
+	int i, got = 0;
+
+	srq = srq_of(&self->set, 8, 1);
+	ASSERT_NE(NULL, srq);
+	qp = qp_on(&self->set, srq);
+	ASSERT_NE(NULL, qp);
+	for (i = 0; i < 6; i++) {
+		if (i == 3)
+			ASSERT_EQ(0, ibv_modify_srq(srq, &attr,
+						    IBV_SRQ_MAX_WR));
+		wr.wr_id = 500 + i;
+		ASSERT_EQ(0, ibv_post_srq_recv(srq, &wr, &bad_recv));
+	}
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(0, ibv_post_send(qp, &send, &bad));
+	while (got < 6 && topo_now_ms() < end) {
+		if (ibv_poll_cq(self->set.cq, 1, &wc) != 1)
+			continue;
+		EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+		EXPECT_EQ(500 + got, wc.wr_id);
+		got++;
+	}
+	EXPECT_EQ(6, got);
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
 TEST_F(dev, resize_keeps_posted_receives)
 {
 	struct ibv_srq_attr attr = { .max_wr = 500 };

@@ -265,6 +265,20 @@ int verbs_qp_to(struct verbs_set *set, struct ibv_qp *qp,
 	return ret;
 }
 
+int verbs_qp_connect_self(struct verbs_set *set, struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = verbs_qp_to(set, qp, IBV_QPS_RTR, qp->qp_num);
+	if (ret)
+		return ret;
+	verbs_attr(set, &attr, IBV_QPS_RTS, qp->qp_num);
+	attr.sq_psn = attr.rq_psn;
+	return ibv_modify_qp(qp, &attr, verbs_mask(qp->qp_type, IBV_QPS_RTR,
+						   IBV_QPS_RTS));
+}
+
 int verbs_qp_state(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;

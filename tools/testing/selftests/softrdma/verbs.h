@@ -65,6 +65,12 @@ void verbs_attr(struct verbs_set *set, struct ibv_qp_attr *attr,
 int verbs_qp_to(struct verbs_set *set, struct ibv_qp *qp,
 		enum ibv_qp_state state, uint32_t qpn);
 
+/*
+ * An RC or UC QP from RESET to RTS, connected to itself with one PSN for both
+ * ways, so that it can send. 0 or errno.
+ */
+int verbs_qp_connect_self(struct verbs_set *set, struct ibv_qp *qp);
+
 /* The state as the kernel sees it, or -1. */
 int verbs_qp_state(struct ibv_qp *qp);
 
