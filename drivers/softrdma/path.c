@@ -266,14 +266,15 @@ void srdma_path_drop(struct srdma_path *path)
  * loss halves them, down to single packets, and what goes through lets them
  * grow again.
  */
-static void adapt(struct srdma_path *path, const struct srdma_burst *burst)
+static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
+		  u32 most)
 {
 	u32 now = path->train_now;
 
 	if (!burst->resend)
 		now = min_t(u32, now + now / 8 + 1, path->train_max);
 	else if (burst->psn != path->next_psn)
-		now = max(now / 2, 1U);
+		now = max(min(now, most) / 2, 1U);
 	path->train_now = now;
 	path->next_psn = srdma_burst_psn(burst, burst->count);
 }
@@ -287,7 +288,8 @@ static void adapt(struct srdma_path *path, const struct srdma_burst *burst)
 u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 		     u32 packet_len)
 {
-	adapt(path, burst);
-	return clamp_t(u32, path->train_bytes / packet_len, 1,
-		       path->train_now);
+	u32 most = max(path->train_bytes / packet_len, 1U);
+
+	adapt(path, burst, most);
+	return min_t(u32, most, path->train_now);
 }

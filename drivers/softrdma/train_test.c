@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * KUnit tests of trains: each packet of one, as built and as the stack cuts it,
+ * is compared with the packet that the protocol core builds by itself; and of
+ * what decides how long they are and how many may be under way.
+ */
+#include <kunit/test.h>
+#include <linux/etherdevice.h>
+#include <linux/netdevice.h>
+#include <net/dst.h>
+#include <net/ip6_checksum.h>
+
+#include "arrival.h"
+#include "device.h"
+#include "flight.h"
+#include "path.h"
+#include "qp.h"
+#include "train.h"
+#include "tx.h"
+
+#define MESSAGE		SZ_128K
+#define NO_FAULT	U32_MAX
+
+/**
+ * struct train_world - a sender whose packets are looked at and not sent
+ * @payload: of the message; first, so that its operations find the rest
+ * @ndev: interface that the path leads to
+ * @dst: route that it has
+ * @dev: device
+ * @qp: queue pair
+ * @path: its path
+ * @hdr: headers
+ * @burst: packets
+ * @tx: all of it
+ * @message: what is sent
+ * @wire: what became of it
+ * @fault_at: offset in the message that cannot be had
+ * @refers: how often the payload was asked to be referred to
+ */
+struct train_world {
+	struct srdma_payload payload;
+	struct net_device *ndev;
+	struct dst_entry dst;
+	struct srdma_dev *dev;
+	struct srdma_qp *qp;
+	struct srdma_path path;
+	struct srdma_pkt hdr;
+	struct srdma_burst burst;
+	struct srdma_tx tx;
+	u8 *message;
+	u8 wire[SRDMA_MTU_MAX + 256];
+	u32 fault_at;
+	u32 refers;
+};
+
+static int copy(struct srdma_payload *payload, u32 offset, void *to, u32 len)
+{
+	struct train_world *w = container_of(payload, struct train_world,
+					     payload);
+
+	if (offset <= w->fault_at && w->fault_at < offset + len)
+		return -EFAULT;
+	memcpy(to, w->message + offset, len);
+	return 0;
+}
+
+static int refer(struct srdma_payload *payload, u32 offset,
+		 struct sk_buff *skb, u32 len)
+{
+	struct train_world *w = container_of(payload, struct train_world,
+					     payload);
+
+	w->refers++;
+	return -E2BIG;
+}
+
+static const struct srdma_payload_ops payload_ops = {
+	.copy = copy,
+	.refer = refer,
+};
+
+static int init_world(struct kunit *test)
+{
+	struct train_world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->dev = kunit_kzalloc(test, sizeof(*w->dev), GFP_KERNEL);
+	w->qp = kunit_kzalloc(test, sizeof(*w->qp), GFP_KERNEL);
+	w->message = kunit_kzalloc(test, MESSAGE, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, w->dev && w->qp && w->message);
+	for (i = 0; i < MESSAGE; i++)
+		w->message[i] = i * 13 + (i >> 7);
+	w->ndev = alloc_netdev(0, "train%d", NET_NAME_UNKNOWN, ether_setup);
+	KUNIT_ASSERT_NOT_NULL(test, w->ndev);
+	w->dst.dev = w->ndev;
+	w->payload.ops = &payload_ops;
+	w->fault_at = NO_FAULT;
+	w->qp->dev = w->dev;
+	refcount_set(&w->qp->refs, 1);
+	w->hdr = (struct srdma_pkt) {
+		.pkey = SRDMA_PKEY_DEFAULT, .mig = true, .dest_qpn = 0x123456,
+		.reth.va = 0x1122334455667788, .reth.rkey = 0x99aabbcc,
+		.reth.len = MESSAGE, .imm = htonl(0xdeadbeef),
+	};
+	w->tx = (struct srdma_tx) {
+		.qp = w->qp, .engine = &w->qp->send, .av = &w->path.av,
+		.path = &w->path, .hdr = &w->hdr, .burst = &w->burst,
+		.payload = &w->payload,
+	};
+	test->priv = w;
+	return 0;
+}
+
+static void exit_world(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+
+	if (w && w->ndev)
+		free_netdev(w->ndev);
+}
+
+static void aim(struct train_world *w, bool is_v6)
+{
+	struct srdma_av *av = &w->path.av;
+
+	*av = (struct srdma_av) {
+		.is_v6 = is_v6, .hop_limit = 7, .traffic_class = 0x48,
+		.flow_label = 0x54321, .udp_sport = 0xc123,
+	};
+	if (is_v6) {
+		av->src.s6_addr32[0] = htonl(0xfd000000);
+		av->dst.s6_addr32[0] = htonl(0xfd000001);
+	} else {
+		ipv6_addr_set_v4mapped(htonl(0x0a000001), &av->src);
+		ipv6_addr_set_v4mapped(htonl(0x0a000002), &av->dst);
+	}
+	w->path.dst = &w->dst;
+	/* The identification goes over its end within the train. */
+	w->path.id = 0xfffe;
+	srdma_path_fill(&w->path);
+}
+
+/* Packet @i of the burst, with its IP and UDP headers, by the other way. */
+static u32 expected(const struct train_world *w, u32 i, u8 *buf)
+{
+	const struct srdma_burst *b = &w->burst;
+	u32 len = b->len ? srdma_burst_payload(b, i) : 0;
+	const struct srdma_path *path = &w->path;
+	struct srdma_icrc_pseudo ps = path->pseudo;
+	u8 *bth = buf + path->hdr_len;
+	struct srdma_pkt pkt = w->hdr;
+	u32 hdr_len, udp_len, body;
+	__le32 icrc;
+
+	memset(buf, 0, sizeof(w->wire));
+	pkt.opcode = srdma_burst_opcode(b, i);
+	pkt.psn = srdma_burst_psn(b, i);
+	pkt.payload_len = len;
+	pkt.ack_req = b->ack_req && i + 1 == b->count;
+	pkt.se = b->solicited && i + 1 == b->count;
+	hdr_len = srdma_pkt_build(bth, &pkt);
+	memcpy(bth + hdr_len, w->message + b->offset + i * b->seg, len);
+	body = hdr_len + len + srdma_pkt_pad(len);
+	udp_len = sizeof(struct udphdr) + body + SRDMA_ICRC_LEN;
+	srdma_icrc_pseudo_set(&ps, 0xfffe + i, udp_len);
+	icrc = srdma_icrc_final(srdma_crc32_portable(srdma_icrc_start(&ps, bth),
+						     bth + SRDMA_BTH_LEN,
+						     body - SRDMA_BTH_LEN));
+	memcpy(bth + body, &icrc, sizeof(icrc));
+	return path->hdr_len + body + SRDMA_ICRC_LEN;
+}
+
+/* Are the headers before the BTH those of one packet, as long as that? */
+static void check_ip(struct kunit *test, struct sk_buff *skb, u32 i)
+{
+	struct train_world *w = test->priv;
+	const struct udphdr *uh = udp_hdr(skb);
+	u32 len = skb->len - skb_transport_offset(skb);
+
+	KUNIT_EXPECT_EQ(test, ntohs(uh->len), len);
+	KUNIT_EXPECT_EQ(test, ntohs(uh->dest), 4791);
+	KUNIT_EXPECT_EQ(test, ntohs(uh->source), 0xc123);
+	KUNIT_EXPECT_NE(test, (__force u16)uh->check, 0);
+	if (w->path.av.is_v6) {
+		KUNIT_EXPECT_EQ(test, ntohs(ipv6_hdr(skb)->payload_len), len);
+		KUNIT_EXPECT_EQ(test, ipv6_hdr(skb)->hop_limit, 7);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->tot_len), len + 20);
+	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->id), (u16)(0xfffe + i));
+	KUNIT_EXPECT_EQ(test, ntohs(ip_hdr(skb)->frag_off), IP_DF);
+	KUNIT_EXPECT_EQ(test, ip_hdr(skb)->ttl, 7);
+	KUNIT_EXPECT_EQ(test, ip_hdr(skb)->tos, 0x48);
+}
+
+/* Compares what is behind the UDP header of @skb at @off with packet @i. */
+static u32 check_packet(struct kunit *test, struct sk_buff *skb, u32 off, u32 i)
+{
+	struct train_world *w = test->priv;
+	u32 len = expected(w, i, w->wire) - w->path.hdr_len;
+	u8 *got = kunit_kzalloc(test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	KUNIT_ASSERT_EQ(test, skb_copy_bits(skb, off, got, len), 0);
+	KUNIT_EXPECT_EQ_MSG(test, memcmp(got, w->wire + w->path.hdr_len, len),
+			    0, "packet %u of %u", i, w->burst.count);
+	kunit_kfree(test, got);
+	return len;
+}
+
+/* As the stack does for an interface that can do nothing. */
+static void check_cut(struct kunit *test, struct sk_buff *skb, u32 first,
+		      u32 count)
+{
+	struct train_world *w = test->priv;
+	struct sk_buff *segs, *seg, *next;
+	u32 i = 0;
+
+	if (w->path.av.is_v6) {
+		ipv6_hdr(skb)->payload_len = htons(skb->len - 40);
+	} else {
+		ip_hdr(skb)->tot_len = htons(skb->len);
+		ip_send_check(ip_hdr(skb));
+	}
+	skb_push(skb, ETH_HLEN);
+	skb_reset_mac_header(skb);
+	segs = skb_gso_segment(skb, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segs);
+	skb_list_walk_safe(segs, seg, next) {
+		skb_pull(seg, ETH_HLEN);
+		check_ip(test, seg, i);
+		check_packet(test, seg, w->path.hdr_len, first + i);
+		KUNIT_EXPECT_EQ(test, seg->ip_summed, CHECKSUM_NONE);
+		i++;
+		consume_skb(seg);
+	}
+	KUNIT_EXPECT_EQ(test, i, count);
+}
+
+/* Builds what is left of the burst from @first on, in one skb. */
+static void check_train(struct kunit *test, bool cut)
+{
+	struct train_world *w = test->priv;
+	u32 n = w->burst.count;
+	struct sk_buff *skb;
+	u32 off, i;
+
+	local_bh_disable();
+	rcu_read_lock();
+	skb = srdma_train_build(&w->tx, 0, &n);
+	if (!IS_ERR(skb))
+		skb_dst_drop(skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	KUNIT_EXPECT_EQ(test, n, w->burst.count);
+	KUNIT_EXPECT_EQ(test, w->path.id, (u16)(0xfffe + n));
+	KUNIT_EXPECT_EQ(test, skb->ip_summed, CHECKSUM_PARTIAL);
+	KUNIT_EXPECT_EQ(test, skb_is_gso(skb), n > 1);
+	KUNIT_EXPECT_LE(test, skb->len, 0xffff);
+	off = w->path.hdr_len;
+	for (i = 0; i < n; i++)
+		off += check_packet(test, skb, off, i);
+	KUNIT_EXPECT_EQ(test, off, skb->len);
+	if (n > 1) {
+		KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, n);
+		KUNIT_EXPECT_EQ(test, skb_headlen(skb), w->path.hdr_len);
+	}
+	if (cut && n > 1)
+		check_cut(test, skb, 0, n);
+	consume_skb(skb);
+}
+
+static void train_build__packets_are_right(struct kunit *test)
+{
+	static const u32 lens[] = { 1, 3, 64, 255, 256, 257, 1021, 1024, 1025,
+		4095, 4096, 4097, 8189, 20001, 33000, 60000 };
+	static const u8 shifts[] = { 8, 10, 12 };
+	struct train_world *w = test->priv;
+	u32 i, k, v6;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		for (k = 0; k < ARRAY_SIZE(shifts); k++) {
+			for (i = 0; i < ARRAY_SIZE(lens); i++) {
+				w->burst = (struct srdma_burst) {
+					.psn = 0xfffffd, .ack_req = i & 1,
+					.solicited = i & 2,
+				};
+				aim(w, v6);
+				/* The end of a longer message */
+				srdma_burst_cut(&w->burst, SRDMA_QPT_RC,
+						SRDMA_WR_SEND,
+						lens[i] + (4 << shifts[k]), 4,
+						128, shifts[k]);
+				if (w->burst.count * (16 + w->burst.seg) >
+				    w->path.train_bytes)
+					continue;
+				check_train(test, true);
+			}
+		}
+	}
+}
+
+static void train_build__every_opcode_alone(struct kunit *test)
+{
+	static const u8 ops[] = { SRDMA_RC_WRITE_FIRST, SRDMA_RC_WRITE_ONLY_IMM,
+		SRDMA_RC_READ_REQ, SRDMA_RC_CMP_SWAP, SRDMA_RC_SEND_ONLY_INV,
+		SRDMA_RC_FLUSH, SRDMA_RC_ATOMIC_WRITE, SRDMA_RC_ACK,
+		SRDMA_UD_SEND_ONLY, SRDMA_UD_SEND_ONLY_IMM };
+	struct train_world *w = test->priv;
+	struct sk_buff *skb;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		u32 len = 0;
+
+		if (srdma_opcode_get(ops[i])->payload != SRDMA_PAY_NONE)
+			len = ops[i] == SRDMA_RC_ATOMIC_WRITE ? 8 : 1024;
+		w->burst = (struct srdma_burst) {
+			.psn = i, .count = 1, .len = len, .seg = len,
+			.first = ops[i], .middle = ops[i], .last = ops[i],
+			.ack_req = true,
+		};
+		aim(w, i & 1);
+		check_train(test, false);
+		if (len)
+			continue;
+		/* As the core gives it: bytes that are asked for. */
+		w->burst.len = MESSAGE;
+		w->burst.seg = MESSAGE;
+		local_bh_disable();
+		rcu_read_lock();
+		skb = srdma_train_build(&w->tx, 0, &w->burst.count);
+		KUNIT_EXPECT_EQ(test, skb->len, w->path.hdr_len +
+				srdma_opcode_get(ops[i])->hdr_len +
+				SRDMA_ICRC_LEN);
+		consume_skb(skb);
+		rcu_read_unlock();
+		local_bh_enable();
+	}
+}
+
+static void train_build__fault(struct kunit *test)
+{
+	static const u32 at[] = { 0, 5000, 19999 };
+	struct train_world *w = test->priv;
+	struct sk_buff *skb;
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		aim(w, false);
+		w->fault_at = at[i];
+		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 20000,
+				0, 128, 10);
+		n = w->burst.count;
+		local_bh_disable();
+		rcu_read_lock();
+		skb = srdma_train_build(&w->tx, 0, &n);
+		rcu_read_unlock();
+		local_bh_enable();
+		KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));
+	}
+}
+
+static void train_build_loop__carries_the_payload(struct kunit *test)
+{
+	static const u32 lens[] = { 0, 1, 100, 2048, 2049, 4096, 65536 };
+	struct train_world *w = test->priv;
+	u8 *got = kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	const u32 at = sizeof(struct srdma_loop);
+	const struct srdma_loop *loop;
+	struct sk_buff *skb;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	aim(w, false);
+	w->tx.may_refer = true;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, lens[i],
+				0, 128, 10);
+		w->refers = 0;
+		local_bh_disable();
+		skb = srdma_train_build_loop(&w->tx);
+		local_bh_enable();
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+		loop = (struct srdma_loop *)skb->data;
+		KUNIT_EXPECT_EQ(test, loop->burst.count, w->burst.count);
+		KUNIT_EXPECT_EQ(test, loop->burst.len, lens[i]);
+		KUNIT_EXPECT_EQ(test, srdma_arrival(skb)->left, w->burst.count);
+		KUNIT_EXPECT_EQ(test, skb->len, at + lens[i]);
+		KUNIT_EXPECT_EQ(test, skb_copy_bits(skb, at, got, lens[i]), 0);
+		KUNIT_EXPECT_EQ(test, memcmp(got, w->message, lens[i]), 0);
+		KUNIT_EXPECT_EQ(test, w->refers, lens[i] >= 2048 ? 1 : 0);
+		consume_skb(skb);
+	}
+	w->fault_at = 50;
+	local_bh_disable();
+	skb = srdma_train_build_loop(&w->tx);
+	local_bh_enable();
+	KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));
+}
+
+static void path_train__shrinks_and_grows(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+	struct srdma_burst b = { .psn = 100, .count = 62, .resend = true };
+	u32 n, last, i;
+
+	aim(w, false);
+	w->path.next_psn = b.psn;
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 62);
+	/* Back again: lost. What follows it without a gap is no further loss. */
+	n = srdma_path_train(&w->path, &b, 1040);
+	b.psn += b.count;
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), n);
+	for (i = 0; i < 8; i++) {
+		last = n;
+		n = srdma_path_train(&w->path, &b, 1040);
+		KUNIT_EXPECT_LE(test, n, max(last / 2, 1U));
+	}
+	KUNIT_EXPECT_EQ(test, n, 1);
+	b.resend = false;
+	for (i = 0; i < 40; i++)
+		n = srdma_path_train(&w->path, &b, 1040);
+	KUNIT_EXPECT_EQ(test, n, 62);
+
+	/* Ways that are narrow from the start */
+	w->ndev->gso_max_segs = 3;
+	aim(w, false);
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 3);
+	w->ndev->gso_max_segs = 65535;
+	w->ndev->gso_max_size = 8000;
+	aim(w, false);
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 7);
+	/* A NIC that would cut IPv4 trains itself */
+	w->ndev->gso_max_size = 65536;
+	w->ndev->features |= NETIF_F_GSO_UDP_L4;
+	w->ndev->dev.parent = &w->ndev->dev;
+	aim(w, false);
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 1);
+	aim(w, true);
+	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 62);
+	w->ndev->dev.parent = NULL;
+}
+
+static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
+			  int budget)
+{
+	return false;
+}
+
+static void flight__waits_and_wakes(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	srdma_engine_init(&w->qp->send, nothing_to_do);
+	srdma_engine_init(&w->qp->recv, nothing_to_do);
+	for (n = 0; n < ARRAY_SIZE(skbs); n++) {
+		if (!srdma_flight_has_room(w->qp, &w->qp->recv))
+			break;
+		skbs[n] = alloc_skb(SZ_32K, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, skbs[n]);
+		skb_put(skbs[n], 31000);
+		srdma_flight_add(w->qp, skbs[n]);
+		/* The stack may change its length; the charge stays. */
+		skb_trim(skbs[n], 100);
+	}
+	KUNIT_EXPECT_EQ(test, n, 16);
+	KUNIT_EXPECT_EQ(test, refcount_read(&w->qp->refs), n + 1);
+	for (i = 0; i < n; i++) {
+		unsigned long events = w->qp->recv.events;
+
+		KUNIT_EXPECT_EQ(test, !!(events & BIT(SRDMA_EVENT_TX_FREED)),
+				i >= n / 2);
+		KUNIT_EXPECT_EQ(test, w->qp->send.events, 0);
+		consume_skb(skbs[i]);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&w->qp->flight.bytes), 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&w->qp->refs), 1);
+	KUNIT_EXPECT_TRUE(test, srdma_flight_has_room(w->qp, &w->qp->send));
+}
+
+static struct kunit_case train_cases[] = {
+	KUNIT_CASE(train_build__packets_are_right),
+	KUNIT_CASE(train_build__every_opcode_alone),
+	KUNIT_CASE(train_build__fault),
+	KUNIT_CASE(train_build_loop__carries_the_payload),
+	KUNIT_CASE(path_train__shrinks_and_grows),
+	KUNIT_CASE(flight__waits_and_wakes),
+	{}
+};
+
+static struct kunit_suite train_suite = {
+	.name = "srdma_train",
+	.init = init_world,
+	.exit = exit_world,
+	.test_cases = train_cases,
+};
+
+kunit_test_suite(train_suite);
