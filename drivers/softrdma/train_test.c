@@ -11,6 +11,7 @@
 #include <net/ip6_checksum.h>
 
 #include "arrival.h"
+#include "compat/compat.h"
 #include "device.h"
 #include "flight.h"
 #include "path.h"

@@ -12,6 +12,9 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
+#if __has_include(<net/gso.h>)
+#include <net/gso.h>
+#endif
 #include <net/inet_dscp.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_umem.h>
