@@ -174,9 +174,10 @@ static void fill_v6(struct srdma_path *path)
 
 static u32 flow_hash(const struct srdma_av *av)
 {
-	u32 hash = jhash2(av->src.s6_addr32, 4, av->udp_sport);
+	u32 hash = jhash2((__force const u32 *)av->src.s6_addr32, 4,
+			  av->udp_sport);
 
-	return jhash2(av->dst.s6_addr32, 4, hash);
+	return jhash2((__force const u32 *)av->dst.s6_addr32, 4, hash);
 }
 
 /* What follows from the address and the route. */

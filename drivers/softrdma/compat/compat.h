@@ -12,7 +12,7 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
-#if __has_include(<net/gso.h>)
+#ifdef SRDMA_HAVE_GSO_H
 #include <net/gso.h>
 #endif
 #include <net/inet_dscp.h>

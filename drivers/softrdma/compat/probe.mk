@@ -11,5 +11,6 @@ ccflags-y += $(call has,uverbs_robust_udata,rdma/ib_verbs.h,SRDMA_HAVE_ROBUST_UD
 ccflags-y += $(call has,_ib_alloc_device.*struct net ,rdma/ib_verbs.h,SRDMA_HAVE_ALLOC_DEVICE_WITH_NET)
 ccflags-y += $(call has,ib_mark_name_assigned_by_user,rdma/ib_verbs.h,SRDMA_HAVE_MARK_NAME_USER)
 ccflags-y += $(call has,ib_umem_get_va,rdma/ib_umem.h,SRDMA_HAVE_UMEM_GET_VA)
+ccflags-y += $(call has,.,net/gso.h,SRDMA_HAVE_GSO_H)
 ccflags-y += $(call has,hrtimer_setup,linux/hrtimer.h,SRDMA_HAVE_HRTIMER_SETUP)
 ccflags-y += $(call has,roce_del_all_netdev_gids,rdma/ib_verbs.h,SRDMA_HAVE_DEL_NETDEV_GIDS)
