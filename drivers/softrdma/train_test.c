@@ -232,7 +232,7 @@ static void check_cut(struct kunit *test, struct sk_buff *skb, u32 first,
 		skb_pull(seg, ETH_HLEN);
 		check_ip(test, seg, i);
 		check_packet(test, seg, w->path.hdr_len, first + i);
-		KUNIT_EXPECT_EQ(test, seg->ip_summed, CHECKSUM_NONE);
+		KUNIT_EXPECT_EQ(test, (int)seg->ip_summed, CHECKSUM_NONE);
 		i++;
 		consume_skb(seg);
 	}
@@ -257,7 +257,7 @@ static void check_train(struct kunit *test, bool cut)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
 	KUNIT_EXPECT_EQ(test, n, w->burst.count);
 	KUNIT_EXPECT_EQ(test, w->path.id, (u16)(0xfffe + n));
-	KUNIT_EXPECT_EQ(test, skb->ip_summed, CHECKSUM_PARTIAL);
+	KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_PARTIAL);
 	KUNIT_EXPECT_EQ(test, skb_is_gso(skb), n > 1);
 	KUNIT_EXPECT_LE(test, skb->len, 0xffff);
 	off = w->path.hdr_len;
