@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every allocation of every creation fails once. /proc/thread-self/fail-nth
- * lets the n-th allocation of the next call fail; walking n upwards until a call
- * has no n-th allocation any more reaches each of its error paths. The answer
- * must be ENOMEM or success (not every allocation is vital), and what it left
- * behind is for kmemleak, KASAN and rmmod to find.
+ * Every allocation and every copy from or to user space fails once, in every
+ * creation. /proc/thread-self/fail-nth lets the n-th of the next call fail;
+ * walking n upwards until a call has no n-th any more reaches each of its error
+ * paths. The answer must be the injected error or success (not every allocation
+ * is vital), and what it left behind is for kmemleak, KASAN and rmmod to find.
  */
 #include "fixture.h"
 
@@ -12,8 +12,9 @@
 #include <sys/mount.h>
 
 #include "nldev.h"
+#include "uverbs.h"
 
-#define NTH_BOUND 600
+#define NTH_BOUND 200000
 
 static int put(const char *path, const char *text)
 {
@@ -43,8 +44,8 @@ static int configure(void)
 /**
  * struct walk - the way through one call's allocations
  * @fd: /proc/thread-self/fail-nth
- * @nth: which allocation fails next
- * @failed: how many calls were answered with ENOMEM
+ * @nth: which allocation or copy fails next
+ * @failed: how many calls were answered with an error
  */
 struct walk {
 	int fd;
@@ -52,32 +53,50 @@ struct walk {
 	int failed;
 };
 
-static void arm(struct walk *walk)
+static void arm(struct walk *walk, bool is_coarse)
 {
 	char text[16];
 
-	walk->nth++;
+	walk->nth += 1 + (is_coarse ? walk->nth / 50 : 0);
 	snprintf(text, sizeof(text), "%d", walk->nth);
 	if (pwrite(walk->fd, text, strlen(text), 0) < 0)
 		_exit(99);
 }
 
-/* Disarm; did the call get as far as the n-th allocation? */
+/*
+ * Disarm; did the call get as far as the n-th? Asking copies to user space, and
+ * so does disarming: if one of those fails the call did not, and it is disarmed.
+ */
 static bool was_hit(struct walk *walk)
 {
 	char text[16] = {};
+	bool hit;
 
-	if (pread(walk->fd, text, sizeof(text) - 1, 0) < 0 ||
-	    pwrite(walk->fd, "0", 1, 0) < 0)
-		_exit(99);
-	return atoi(text) == 0;
+	hit = pread(walk->fd, text, sizeof(text) - 1, 0) > 0 &&
+	      atoi(text) == 0;
+	if (!hit)
+		pwrite(walk->fd, "0", 1, 0);
+	return hit;
+}
+
+/*
+ * What a failed allocation or user copy comes out as. Sockets, which link_add
+ * opens, turn theirs into ENFILE and ENOBUFS.
+ */
+static bool is_injected(int error)
+{
+	return error == ENOMEM || error == EFAULT || error == ENFILE ||
+	       error == ENOBUFS;
 }
 
 /*
  * WALK(call, what undoes it): @call evaluates to 0 or an errno. The errno is
  * kept before anything else runs.
  */
-#define WALK(call, undo)						\
+#define WALK(call, undo)	WALK_BY(false, call, undo)
+
+/* The same in growing steps, for what has very many of them. */
+#define WALK_BY(is_coarse, call, undo)					\
 do {									\
 	struct walk walk = { .fd = self->nth };				\
 	bool hit = true;						\
@@ -88,7 +107,7 @@ do {									\
 		int ret;						\
 									\
 		ASSERT_GT(NTH_BOUND, walk.nth);				\
-		arm(&walk);						\
+		arm(&walk, is_coarse);					\
 		ret = call;						\
 		hit = was_hit(&walk);					\
 		if (!ret) {						\
@@ -96,13 +115,13 @@ do {									\
 			continue;					\
 		}							\
 		walk.failed++;						\
-		EXPECT_TRUE(hit && (ret == ENOMEM || ret == ENOBUFS)) {	\
+		EXPECT_TRUE(hit && is_injected(ret)) {			\
 			TH_LOG("allocation %d: %s", walk.nth,		\
 			       strerror(ret));				\
 		}							\
 	}								\
 	if (walk.fd >= 0) {						\
-		TH_LOG("%d allocations, %d vital", walk.nth - 1,	\
+		TH_LOG("%d allocations and copies, %d vital", walk.nth - 1,	\
 		       walk.failed);					\
 		EXPECT_LT(0, walk.failed);				\
 	}								\
@@ -130,11 +149,15 @@ FIXTURE_TEARDOWN(fail)
 	EXPECT_EQ(0, verbs_close_set(&self->set));
 }
 
-TEST_F(fail, open_device)
+/* Without the library, which looks for many files before it comes to this. */
+TEST_F(fail, get_context)
 {
-	struct ibv_context *ctx;
+	int fd = uverbs_open(TOPO_LINK);
 
-	WALK(MADE(ctx, verbs_open(TOPO_LINK)), ibv_close_device(ctx));
+	ASSERT_LE(0, fd);
+	WALK(-uverbs_get_context(fd),
+	     (close(fd), fd = uverbs_open(TOPO_LINK)));
+	close(fd);
 }
 
 TEST_F(fail, alloc_pd)
@@ -251,8 +274,8 @@ TEST_F_TIMEOUT(fail, link_add, 600)
 	ASSERT_EQ(0, topo_ip("link add srtf0 type dummy\n"
 			     "addr add 10.80.0.1/24 dev srtf0\n"
 			     "link set srtf0 up"));
-	WALK(-nldev_link_add("srtf", topo_type(), "srtf0", NULL, 0),
-	     nldev_link_del("srtf"));
+	WALK_BY(true, -nldev_link_add("srtf", topo_type(), "srtf0", NULL, 0),
+		nldev_link_del("srtf"));
 }
 
 TEST_HARNESS_MAIN
