@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz vm-test debug-test demo test bench install modules_install clean \
+	fuzz vm-test debug-test demo test install modules_install clean \
 	distclean
 
 all: module
@@ -53,7 +53,6 @@ Testing, from cheap to dear
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
   make test              all that must pass: what CI runs
                          STEPS='check vm-test' for some (scripts/test-all)
-  make bench             compare with rdma_rxe
 
 Setting up
   make deps              install the Debian packages that all this needs;
@@ -104,9 +103,6 @@ demo:
 
 test:
 	@scripts/test-all $(STEPS)
-
-bench:
-	@scripts/bench
 
 clean:
 	rm -rf build
