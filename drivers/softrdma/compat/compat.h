@@ -74,12 +74,6 @@ static inline void srdma_compat_name_by_user(struct ib_device *ib)
 #endif
 }
 
-/* Access flags for FLUSH came after the first kernels that we run on. */
-#define SRDMA_COMPAT_ACCESS_FLUSH_GLOBAL	(1 << 8)
-#define SRDMA_COMPAT_ACCESS_FLUSH_PERSISTENT	(1 << 9)
-#define SRDMA_COMPAT_ACCESS_FLUSH	(SRDMA_COMPAT_ACCESS_FLUSH_GLOBAL | \
-					 SRDMA_COMPAT_ACCESS_FLUSH_PERSISTENT)
-
 static inline struct ib_umem *
 srdma_compat_umem_get(struct ib_device *ib, u64 start, size_t length,
 		      int access)
