@@ -92,6 +92,32 @@ static void keep_attr(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
 	ah->attr.grh.sgid_attr = NULL;
 }
 
+/* The connection manager makes and destroys handles with interrupts disabled. */
+static int publish(struct srdma_dev *dev, struct srdma_ah_entry *entry,
+		   u32 *num, gfp_t gfp)
+{
+	unsigned long flags;
+	int ret;
+
+	xa_lock_irqsave(&dev->ahs, flags);
+	ret = __xa_alloc_cyclic(&dev->ahs, num, entry, XA_LIMIT(1, U32_MAX),
+				&dev->next_ah, gfp);
+	xa_unlock_irqrestore(&dev->ahs, flags);
+	return ret < 0 ? ret : 0;
+}
+
+static void withdraw(struct srdma_dev *dev, u32 num)
+{
+	struct srdma_ah_entry *entry;
+	unsigned long flags;
+
+	xa_lock_irqsave(&dev->ahs, flags);
+	entry = __xa_erase(&dev->ahs, num);
+	xa_unlock_irqrestore(&dev->ahs, flags);
+	/* Senders may be looking at it, by a number that they guessed even. */
+	kfree_rcu(entry, rcu);
+}
+
 int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
 {
@@ -114,9 +140,8 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		err = PTR_ERR(entry);
 		goto err_count;
 	}
-	err = xa_alloc_cyclic_bh(&dev->ahs, &ah->num, entry,
-				 XA_LIMIT(1, U32_MAX), &dev->next_ah, gfp);
-	if (err < 0)
+	err = publish(dev, entry, &ah->num, gfp);
+	if (err)
 		goto err_entry;
 	RCU_INIT_POINTER(ah->entry, entry);
 	keep_attr(ah, init->ah_attr);
@@ -127,14 +152,12 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		err = ib_copy_to_udata(udata, &resp,
 				       min(sizeof(resp), udata->outlen));
 		if (err)
-			goto err_xa;
+			goto err_publish;
 	}
 	return 0;
 
-err_xa:
-	xa_erase_bh(&dev->ahs, ah->num);
-	/* A sender may have guessed the number. */
-	kfree_rcu(entry, rcu);
+err_publish:
+	withdraw(dev, ah->num);
 	goto err_count;
 err_entry:
 	kfree(entry);
@@ -148,12 +171,15 @@ int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
 	struct srdma_dev *dev = to_sdev(ib->device);
 	struct srdma_ah_entry *entry, *old;
 	struct srdma_ah *ah = to_sah(ib);
+	unsigned long flags;
 
 	entry = entry_create(dev, ib->pd, attr, GFP_ATOMIC);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 	/* Overwriting a present entry allocates nothing. */
-	old = xa_store_bh(&dev->ahs, ah->num, entry, GFP_ATOMIC);
+	xa_lock_irqsave(&dev->ahs, flags);
+	old = __xa_store(&dev->ahs, ah->num, entry, GFP_ATOMIC);
+	xa_unlock_irqrestore(&dev->ahs, flags);
 	RCU_INIT_POINTER(ah->entry, entry);
 	keep_attr(ah, attr);
 	kfree_rcu(old, rcu);
@@ -170,11 +196,8 @@ int srdma_ah_query(struct ib_ah *ib, struct rdma_ah_attr *attr)
 int srdma_ah_destroy(struct ib_ah *ib, u32 flags)
 {
 	struct srdma_dev *dev = to_sdev(ib->device);
-	struct srdma_ah *ah = to_sah(ib);
-	struct srdma_ah_entry *entry;
 
-	entry = xa_erase_bh(&dev->ahs, ah->num);
-	kfree_rcu(entry, rcu);
+	withdraw(dev, to_sah(ib)->num);
 	srdma_dev_uncount(dev, SRDMA_OBJ_AH);
 	return 0;
 }

@@ -13,7 +13,9 @@
 
 #include "arrival.h"
 #include "device.h"
+#include "drop.h"
 #include "net.h"
+#include "proto/run.h"
 #include "proto/ud.h"
 #include "qp.h"
 #include "rx.h"
@@ -118,6 +120,7 @@ static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 	bool last = i + 1 == burst->count;
 
 	*pkt = loop->hdr;
+	pkt->more = 0;
 	pkt->opcode = srdma_burst_opcode(burst, i);
 	pkt->op = srdma_opcode_get(pkt->opcode);
 	pkt->psn = srdma_burst_psn(burst, i);
@@ -271,8 +274,8 @@ static void hand_on_rest(struct sk_buff *skb)
 	if (rest)
 		srdma_rx_dispatch(rest);
 	else
-		srdma_stat_add(arrival->dev, SRDMA_STAT_RX_NO_MEMORY,
-			       arrival->left);
+		srdma_drop(arrival->dev, SRDMA_STAT_RX_NO_MEMORY,
+			   arrival->left);
 	arrival->left = 0;
 }
 
@@ -310,13 +313,107 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 	good = good && suits_qp(arrival, qp, pkt, &why);
 	srdma_arrival_skip(arrival);
 	if (!good) {
-		srdma_stat_inc(arrival->dev, why);
+		srdma_drop(arrival->dev, why, 1);
 		return SRDMA_ARRIVED_BAD;
 	}
 	srdma_stat_inc(arrival->dev, SRDMA_STAT_RX_PACKETS);
 	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_BYTES,
 		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
 	return SRDMA_ARRIVED_PACKET;
+}
+
+/* The rest of a looped burst, which is the same message. */
+static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	const struct srdma_burst *burst = &loop_of(skb)->burst;
+
+	pkt->opcode = srdma_run_opcode(pkt->opcode, burst->last);
+	pkt->op = srdma_opcode_get(pkt->opcode);
+	pkt->more = arrival->left;
+	pkt->payload_len = burst->len - (arrival->index - 1) * burst->seg;
+	pkt->ack_req = burst->ack_req;
+	pkt->se = burst->solicited;
+	arrival->index += arrival->left;
+	arrival->left = 0;
+}
+
+static void join_wire(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	const struct srdma_wire_bth *bth;
+	struct srdma_skb_walk walk;
+	struct srdma_wire_bth buf;
+	u32 len, n;
+
+	srdma_skb_walk_begin(&walk, skb);
+	while (arrival->left && srdma_run_is_open(pkt, mtu)) {
+		len = wire_len(skb, arrival->next);
+		n = sizeof(buf);
+		bth = srdma_skb_walk_to(&walk, arrival->next, &n);
+		if (n < sizeof(buf))
+			bth = skb_header_pointer(skb, arrival->next,
+						 sizeof(buf), &buf);
+		if (!bth || !icrc_is_right(skb, bth, len) ||
+		    !srdma_run_add(pkt, bth, len, mtu))
+			break;
+		srdma_arrival_skip(arrival);
+	}
+	srdma_skb_walk_end(&walk);
+}
+
+/**
+ * srdma_arrival_join - make a run of the packet last returned
+ * @skb: what arrived
+ * @qp: the QP whose engine asks
+ * @pkt: that packet, nothing of which has been taken yet; those that continue
+ *	it are added. A packet that does not is left to srdma_arrival_next()
+ * @mtu: path MTU of the QP, bytes
+ */
+void srdma_arrival_join(struct sk_buff *skb, struct srdma_qp *qp,
+			struct srdma_pkt *pkt, u32 mtu)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+	u32 alone = pkt->payload_len;
+
+	if (!arrival->left || !srdma_run_is_open(pkt, mtu))
+		return;
+	if (is_loop(skb))
+		join_looped(skb, pkt);
+	else
+		join_wire(skb, pkt, mtu);
+	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
+	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_BYTES,
+		       srdma_pkt_wire_len(0, pkt->payload_len - alone) +
+		       pkt->more * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN) -
+		       SRDMA_ICRC_LEN);
+}
+
+/**
+ * srdma_arrival_place - copy the payload of a packet, or a run, to memory
+ * @skb: what arrived
+ * @walk: walk over it
+ * @pkt: the packet last returned, or the run made of it
+ * @it: where to
+ */
+enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
+				       struct srdma_skb_walk *walk,
+				       const struct srdma_pkt *pkt,
+				       struct srdma_mem_iter *it)
+{
+	const struct srdma_arrival *arrival = srdma_arrival(skb);
+	u32 at = arrival->payload, left = pkt->payload_len;
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+	u32 each = left;
+
+	/* From the wire they lie apart, all but the last equally long. */
+	if (pkt->more && !is_loop(skb))
+		each = arrival->seg - pkt->hdr_len - SRDMA_ICRC_LEN;
+	for (; left && !why; left -= each, at += arrival->seg) {
+		each = min(each, left);
+		why = srdma_mem_write_skb(it, walk, at, each);
+	}
+	return why;
 }
 
 /* Bytes behind the UDP header of the packet last returned. */

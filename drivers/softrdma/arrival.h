@@ -10,6 +10,7 @@
 #include <linux/in6.h>
 #include <linux/skbuff.h>
 
+#include "mem.h"
 #include "proto/burst.h"
 #include "proto/icrc.h"
 #include "proto/packet.h"
@@ -115,6 +116,12 @@ void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
 enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 				      struct srdma_qp *qp, bool responses,
 				      struct srdma_pkt *pkt);
+void srdma_arrival_join(struct sk_buff *skb, struct srdma_qp *qp,
+			struct srdma_pkt *pkt, u32 mtu);
+enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
+				       struct srdma_skb_walk *walk,
+				       const struct srdma_pkt *pkt,
+				       struct srdma_mem_iter *it);
 void srdma_arrival_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN]);
 void srdma_arrival_fill_wc(const struct sk_buff *skb, struct ib_wc *wc);
 

@@ -12,6 +12,7 @@
 #include "qp_state.h"
 #include "send.h"
 #include "stats.h"
+#include "trace.h"
 
 static_assert((int)SRDMA_ST_LOC_LEN == (int)IB_WC_LOC_LEN_ERR);
 static_assert((int)SRDMA_ST_LOC_QP_OP == (int)IB_WC_LOC_QP_OP_ERR);
@@ -65,6 +66,7 @@ static struct srdma_mem_pos *place_cursor(struct srdma_requester *req, u32 idx)
 
 static enum srdma_mem_why place_payload(struct srdma_qp *qp,
 					const struct srdma_rc_req_act *act,
+					const struct srdma_pkt *pkt,
 					struct sk_buff *skb,
 					struct srdma_skb_walk *walk)
 {
@@ -76,8 +78,7 @@ static enum srdma_mem_why place_payload(struct srdma_qp *qp,
 	srdma_mem_begin_list(&it, &qp->req.who, wqe->sge, wqe->num_sge,
 			     IB_ACCESS_LOCAL_WRITE, pos);
 	why = srdma_mem_seek(&it, act->offset) ?:
-	      srdma_mem_write_skb(&it, walk, srdma_arrival(skb)->payload,
-				  act->len);
+	      srdma_arrival_place(skb, walk, pkt, &it);
 	*pos = it.pos;
 	srdma_mem_end(&it);
 	return why;
@@ -101,7 +102,7 @@ static enum srdma_mem_why place_atomic(struct srdma_qp *qp,
 /* ---- responses ---- */
 
 static void hear(struct srdma_qp *qp, struct sk_buff *skb,
-		 const struct srdma_pkt *pkt, struct srdma_skb_walk *walk,
+		 struct srdma_pkt *pkt, struct srdma_skb_walk *walk,
 		 u64 now)
 {
 	struct srdma_rc_req *rc = &qp->req.rc;
@@ -109,11 +110,14 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 	struct srdma_rc_req_act act;
 	enum srdma_req_resp verdict;
 
+	if (srdma_rc_req_expects(rc, pkt))
+		srdma_arrival_join(skb, qp, pkt, qp->req.mtu);
 	verdict = srdma_rc_req_response(rc, pkt, now, &act);
-	srdma_stat_inc(qp->dev, SRDMA_STAT_RESP + verdict);
+	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
+	trace_srdma_packet(qp, pkt, SRDMA_STAT_RESP + verdict);
 	switch (verdict) {
 	case SRDMA_REQ_PLACE:
-		why = place_payload(qp, &act, skb, walk);
+		why = place_payload(qp, &act, pkt, skb, walk);
 		break;
 	case SRDMA_REQ_ATOMIC:
 		why = place_atomic(qp, &act);
@@ -146,11 +150,11 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 	for (;;) {
 		switch (srdma_arrival_next(skb, qp, true, &pkt)) {
 		case SRDMA_ARRIVED_PACKET:
-			count++;
 			if (pkt.opcode == SRDMA_CNP)
 				srdma_rc_req_congested(&qp->req.rc);
 			else
 				hear(qp, skb, &pkt, &walk, now);
+			count += pkt.more + 1;
 			continue;
 		case SRDMA_ARRIVED_BAD:
 			count++;
@@ -193,6 +197,7 @@ void srdma_complete_timeout(struct srdma_qp *qp, u64 now)
 		return;
 	what = srdma_rc_req_timeout(&qp->req.rc, now);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_TIMER + what);
+	trace_srdma_timer_fire(qp, SRDMA_STAT_TIMER + what);
 }
 
 /* ---- completions ---- */
@@ -202,13 +207,6 @@ static bool retire(struct srdma_qp *qp, struct srdma_rc_done *done)
 	return qp->qpt == SRDMA_QPT_RC ?
 		srdma_rc_req_retire(&qp->req.rc, done) :
 		srdma_uc_req_retire(&qp->req.uc, done);
-}
-
-static bool wants_completion(const struct srdma_qp *qp,
-			     const struct srdma_wqe *wqe,
-			     enum srdma_status status)
-{
-	return status || qp->sig_all || (wqe->msg.flags & SRDMA_WR_SIGNALED);
 }
 
 /* Returns whether the completion found room. */
@@ -223,7 +221,8 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 	 */
 	qp->req.fetched--;
 	srdma_ring_consume(&qp->sq.ring, 1);
-	if (!wants_completion(qp, wqe, done->status))
+	trace_srdma_wqe_done(qp, wqe, done->status);
+	if (!done->status && !(wqe->msg.flags & SRDMA_WR_SIGNALED))
 		return true;
 	wc = (struct ib_wc) {
 		.wr_id = wqe->wr_id,
@@ -242,12 +241,16 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
  *
  * A request that failed takes the QP with it: to the error state if it is
  * reliable, else only its send queue.
+ *
+ * Return: whether anything was.
  */
-void srdma_complete_requests(struct srdma_qp *qp)
+bool srdma_complete_requests(struct srdma_qp *qp)
 {
 	struct srdma_rc_done done;
+	bool any = false;
 
 	while (retire(qp, &done)) {
+		any = true;
 		if (!complete_one(qp, &done))
 			srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
 		else if (done.status && qp->qpt == SRDMA_QPT_RC)
@@ -255,4 +258,5 @@ void srdma_complete_requests(struct srdma_qp *qp)
 		else if (done.status)
 			srdma_qp_set_send_error(qp);
 	}
+	return any;
 }

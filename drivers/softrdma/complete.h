@@ -11,6 +11,6 @@ struct srdma_qp;
 
 int srdma_complete_responses(struct srdma_qp *qp, u64 now, int budget);
 void srdma_complete_timeout(struct srdma_qp *qp, u64 now);
-void srdma_complete_requests(struct srdma_qp *qp);
+bool srdma_complete_requests(struct srdma_qp *qp);
 
 #endif

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CRC-32 by special instructions, for the protocol core to sum up payloads
- * with. Newer kernels have it as a library function; older ones have only the
- * slow one there, and the fast one as a hash of the crypto API.
+ * CRC-32 by special instructions: ours, which copy on the way, or else the
+ * kernel's. Newer kernels have those in a library function; older ones have
+ * only slow code there, and the fast one as a hash of the crypto API.
  */
 #include <crypto/hash.h>
+#include <linux/bottom_half.h>
+#include <linux/jump_label.h>
 #include <linux/module.h>
 #include <linux/string.h>
 
 #include "compat/compat.h"
 #include "crc.h"
 #include "proto/crc32.h"
+#include "x86/crc_fold.h"
+
+/* This CPU has the instructions that x86/crc_fold.S uses. */
+static DEFINE_STATIC_KEY_FALSE(can_fold);
 
 /* Holds the hash in use; NULL when it is none of the crypto API. */
 static struct crypto_shash *tfm __ro_after_init;
@@ -34,6 +40,79 @@ static u32 crc_hash(u32 crc, const void *p, size_t len)
 	if (crypto_shash_update(desc, p, len))
 		return srdma_crc32_portable(crc, p, len);
 	return *state;
+}
+
+/* Vector registers are the caller's. */
+static u32 fold(u32 crc, void *to, const void *from, size_t len)
+{
+	size_t blocks = round_down(len, SRDMA_CRC_BLOCK);
+	size_t rest = len - blocks;
+
+	if (blocks)
+		crc = to ? srdma_crc_fold_copy(crc, from, blocks, to) :
+			   srdma_crc_fold(crc, from, blocks);
+	if (!rest)
+		return crc;
+	if (to)
+		from = memcpy(to + blocks, from + blocks, rest);
+	else
+		from += blocks;
+	return srdma_crc32_portable(crc, from, rest);
+}
+
+static u32 crc_fold(u32 crc, const void *p, size_t len)
+{
+	if (!srdma_fold_begin())
+		return srdma_crc32_portable(crc, p, len);
+	crc = fold(crc, NULL, p, len);
+	srdma_fold_end();
+	return crc;
+}
+
+/**
+ * srdma_crc_begin - begin to copy and sum up
+ *
+ * Return: whether vector registers may be used, for the calls that follow.
+ */
+bool srdma_crc_begin(void)
+{
+	return static_branch_likely(&can_fold) && srdma_fold_begin();
+}
+
+void srdma_crc_end(bool vector)
+{
+	if (vector)
+		srdma_fold_end();
+}
+
+/**
+ * srdma_crc_copy - copy bytes, and advance a sum over the copy
+ * @crc: the sum
+ * @to: where to
+ * @from: where from; may change meanwhile
+ * @len: bytes
+ * @vector: what srdma_crc_begin() said
+ *
+ * Return: the sum.
+ */
+u32 srdma_crc_copy(u32 crc, void *to, const void *from, size_t len, bool vector)
+{
+	if (vector)
+		return fold(crc, to, from, len);
+	memcpy(to, from, len);
+	return srdma_crc32(crc, to, len);
+}
+
+static u32 __init crc_fold_copy(u32 crc, const void *p, size_t len)
+{
+	static u8 copy[1600] __initdata;
+	bool vector;
+
+	memset(copy, 0xa5, sizeof(copy));
+	vector = srdma_fold_begin();
+	crc = srdma_crc_copy(crc, copy + 1, p, len, vector);
+	srdma_crc_end(vector);
+	return memcmp(copy + 1, p, len) || copy[len + 1] != 0xa5 ? ~crc : crc;
 }
 
 /* Is @fn the same function as the portable code, at odd places as well? */
@@ -77,6 +156,25 @@ static const char * __init find_hash(void)
 	return name;
 }
 
+/* Our own instructions, if the CPU has them. */
+static bool __init init_fold(void)
+{
+	bool right;
+
+	if (!srdma_fold_is_possible())
+		return false;
+	local_bh_disable();
+	right = is_right(crc_fold) && is_right(crc_fold_copy);
+	local_bh_enable();
+	if (!right) {
+		pr_err("softrdma: CRC by vector instructions is wrong, not used\n");
+		return false;
+	}
+	static_branch_enable(&can_fold);
+	srdma_crc32_set_bulk(crc_fold);
+	return true;
+}
+
 /**
  * srdma_crc_init - pick what computes the ICRCs
  *
@@ -88,6 +186,10 @@ void __init srdma_crc_init(void)
 	const char *name = "crc32_le";
 	srdma_crc32_fn fn = crc_library;
 
+	if (init_fold()) {
+		pr_info("softrdma: ICRC by vector instructions\n");
+		return;
+	}
 	if (!srdma_compat_crc32_le_is_fast()) {
 		name = find_hash();
 		fn = crc_hash;

@@ -48,7 +48,9 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW |
-				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				    SRDMA_COMPAT_CAP_FLUSH |
+				    SRDMA_COMPAT_CAP_ATOMIC_WRITE,
 		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY |
 				    IBK_ALLOW_USER_UNREG,
 		.max_send_sge = SRDMA_MAX_SGE,
@@ -342,7 +344,7 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->link_entry);
 	srdma_gids_begin(dev);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->keys, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->mcast_lock);
 	INIT_LIST_HEAD(&dev->mcast);

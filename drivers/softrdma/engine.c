@@ -6,6 +6,7 @@
 #include <linux/percpu.h>
 
 #include "engine.h"
+#include "fault.h"
 
 /* struct srdma_engine.state */
 enum {
@@ -127,11 +128,22 @@ static bool leave_word(struct srdma_engine *engine,
 		 (ENGINE_OWNED | ENGINE_STOPPED));
 }
 
+/*
+ * A consumer may post with interrupts disabled, under a lock that its completion
+ * handlers take. Enabling bottom halves would then run these, and enable
+ * interrupts: no run here, and no local_bh_enable() either.
+ */
 static void run_or_defer(struct srdma_engine *engine)
 {
+	if (irqs_disabled()) {
+		if (try_own(engine))
+			leave_to_softirq(engine);
+		return;
+	}
 	local_bh_disable();
 	if (try_own(engine)) {
-		if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH)
+		if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
+		    !srdma_fault(SRDMA_FAULT_DEFER))
 			run_owned(engine);
 		else
 			leave_to_softirq(engine);
@@ -144,7 +156,8 @@ static void run_or_defer(struct srdma_engine *engine)
  * @engine: engine
  * @event: what happened
  *
- * From process context or softirq.
+ * From any context, but with no lock held that a run could need. The run is
+ * left to softirq where interrupts are disabled.
  */
 void srdma_engine_kick(struct srdma_engine *engine,
 		       enum srdma_engine_event event)

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 
 #include "crc.h"
+#include "fault.h"
 #include "flight.h"
 #include "link.h"
 #include "net.h"
@@ -27,6 +28,7 @@ static int __init softrdma_init(void)
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
+	srdma_fault_init();
 	return 0;
 
 err_net:
@@ -40,6 +42,7 @@ err_crc:
 
 static void __exit softrdma_exit(void)
 {
+	srdma_fault_exit();
 	srdma_link_exit();
 	srdma_net_exit();
 	srdma_flight_exit();

@@ -10,6 +10,7 @@
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 
+#include "crc.h"
 #include "device.h"
 #include "map.h"
 #include "mem.h"
@@ -316,6 +317,32 @@ enum srdma_mem_why srdma_mem_read(struct srdma_mem_iter *it, void *dst,
 	return SRDMA_MEM_OK;
 }
 
+/**
+ * srdma_mem_read_sum - copy out of the memory, and sum up what was copied
+ * @it: iterator
+ * @dst: where to
+ * @len: bytes
+ * @crc: the sum, advanced
+ * @vector: what srdma_crc_begin() said
+ */
+enum srdma_mem_why srdma_mem_read_sum(struct srdma_mem_iter *it, void *dst,
+				      u32 len, u32 *crc, bool vector)
+{
+	enum srdma_mem_why why;
+	void *at;
+	u32 n;
+
+	for (; len; len -= n, dst += n) {
+		n = len;
+		why = next_chunk(it, &at, &n);
+		if (why)
+			return why;
+		*crc = srdma_crc_copy(*crc, dst, at, n, vector);
+		advance(it, n);
+	}
+	return SRDMA_MEM_OK;
+}
+
 /* Copies @len bytes from @src into the memory. */
 enum srdma_mem_why srdma_mem_write(struct srdma_mem_iter *it, const void *src,
 				   u32 len)
@@ -380,7 +407,7 @@ void srdma_skb_walk_end(struct srdma_skb_walk *walk)
 }
 
 /* Bytes of the skb from @off on; lowers @len to what is contiguous there. */
-static const void *walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
+const void *srdma_skb_walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
 {
 	struct sk_buff *skb = walk->st.root_skb;
 
@@ -414,7 +441,7 @@ enum srdma_mem_why srdma_mem_write_skb(struct srdma_mem_iter *it,
 
 	for (; len; len -= n, off += n) {
 		n = len;
-		src = walk_to(walk, off, &n);
+		src = srdma_skb_walk_to(walk, off, &n);
 		if (!n)
 			return SRDMA_MEM_LENGTH;
 		why = srdma_mem_write(it, src, n);

@@ -115,6 +115,9 @@ srdma_mem_seek(struct srdma_mem_iter *it, u32 offset);
 enum srdma_mem_why __must_check
 srdma_mem_read(struct srdma_mem_iter *it, void *dst, u32 len);
 enum srdma_mem_why __must_check
+srdma_mem_read_sum(struct srdma_mem_iter *it, void *dst, u32 len, u32 *crc,
+		   bool vector);
+enum srdma_mem_why __must_check
 srdma_mem_write(struct srdma_mem_iter *it, const void *src, u32 len);
 enum srdma_mem_why __must_check
 srdma_mem_write_skb(struct srdma_mem_iter *it, struct srdma_skb_walk *walk,
@@ -147,6 +150,7 @@ enum srdma_mem_why __must_check
 srdma_mem_invalidate(const struct srdma_mem_who *who, u32 key, bool remote);
 
 void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb);
+const void *srdma_skb_walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len);
 void srdma_skb_walk_end(struct srdma_skb_walk *walk);
 
 #endif

@@ -130,6 +130,8 @@ struct ib_mr *srdma_mr_get_dma(struct ib_pd *pd, int access)
 
 	if (pd->uobject)
 		return ERR_PTR(-EINVAL);
+	/* The core asks for remote access alone; the owner may write anyway. */
+	access |= IB_ACCESS_LOCAL_WRITE;
 	err = check_access(access);
 	if (err)
 		return ERR_PTR(err);

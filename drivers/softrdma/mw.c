@@ -13,8 +13,12 @@
 #include "mw.h"
 #include "ucontext.h"
 
-/* What a window may be bound with. */
-#define ACCESS_KNOWN	(SRDMA_ACCESS_REMOTE | IB_ZERO_BASED)
+/*
+ * What a window may be bound with. Programs written to hardware give local
+ * write access, too, which means nothing: windows are for remote access only.
+ */
+#define ACCESS_GIVEN	(SRDMA_ACCESS_REMOTE | IB_ZERO_BASED)
+#define ACCESS_KNOWN	(ACCESS_GIVEN | IB_ACCESS_LOCAL_WRITE)
 
 static struct srdma_mw_handle *to_handle(struct ib_mw *ib)
 {
@@ -183,7 +187,7 @@ static void bind_to(struct srdma_mw *mw, struct srdma_mr *mr,
 {
 	lockdep_assert_held(&mw->key.lock);
 	mw->mr = mr;
-	mw->key.access = bind->access;
+	mw->key.access = bind->access & ACCESS_GIVEN;
 	mw->key.start = bind->access & IB_ZERO_BASED ? 0 : bind->addr;
 	mw->key.length = bind->length;
 	/* Constant as long as the region counts the window. */

@@ -76,7 +76,7 @@ static void mw_bind__rules(struct kunit *test)
 	REFUSED(ACCESS, &w->who, two, none, 0x1000, 8, r);
 	REFUSED(ACCESS, &w->who, two, ro, 0x1000, 8, wr);
 	REFUSED(ACCESS, &w->who, two, ro, 0x1000, 8, IB_ACCESS_REMOTE_ATOMIC);
-	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, IB_ACCESS_LOCAL_WRITE);
+	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, IB_ACCESS_MW_BIND);
 	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, SRDMA_ACCESS_FLUSH_GLOBAL);
 	REFUSED(ACCESS, &w->who, one, rw, 0x1000, 8, r | IB_ZERO_BASED);
 	REFUSED(ACCESS, &w->who, one, zero, 0, 8, r);
@@ -98,6 +98,25 @@ static void mw_bind__rules(struct kunit *test)
 	srdma_test_end_region(test, none);
 	srdma_test_end_region(test, ro);
 	srdma_test_end_region(test, zero);
+}
+
+/* Taken, as hardware does, and good for nothing. */
+static void mw_bind__local_write(struct kunit *test)
+{
+	const u32 local = IB_ACCESS_LOCAL_WRITE;
+	struct srdma_test_world *w = test->priv;
+	struct srdma_mr *mr = srdma_test_make_region(test, &w->pd, 0x1000,
+						     IB_ACCESS_MW_BIND);
+	struct srdma_mw *mw = make_window(test, IB_MW_TYPE_2);
+
+	KUNIT_EXPECT_EQ(test, bind(&w->who, mw, mr, 0x1000, 8, local),
+			SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, mw->key.access, 0);
+	KUNIT_EXPECT_EQ(test, srdma_test_remote(&w->who, mw->key.key, 0x1000, 8,
+						IB_ACCESS_REMOTE_WRITE),
+			SRDMA_MEM_ACCESS);
+	end_window(test, mw);
+	srdma_test_end_region(test, mr);
 }
 
 static void mw__access_within_bounds(struct kunit *test)
@@ -261,6 +280,7 @@ static void mw__waits_for_access_under_way(struct kunit *test)
 
 static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(mw_bind__rules),
+	KUNIT_CASE(mw_bind__local_write),
 	KUNIT_CASE(mw__access_within_bounds),
 	KUNIT_CASE(mw__type_1_rebinds_and_unbinds),
 	KUNIT_CASE(mw_set_drop__takes_all),

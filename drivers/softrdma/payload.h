@@ -8,29 +8,30 @@
 
 #include <linux/types.h>
 
-struct sk_buff;
+#include "mem.h"
+
 struct srdma_payload;
 
 /**
- * struct srdma_payload_ops - the two ways to get at a payload
- * @copy: copy @len bytes at @offset of the message to @to; 0 or -EFAULT
- * @refer: add @len bytes at @offset to the fragments of @skb without copying;
- *	0, -EFAULT, or -E2BIG when there are not enough fragments: then none
- *	was added
+ * struct srdma_payload_ops - how to get at a payload
+ * @open: begin to walk at @offset of the message, with bottom halves disabled
+ *	until @close; 0, or -EFAULT when it cannot be had: then nothing is to
+ *	be closed
+ * @close: end the walk; the next one is likely to begin here
  */
 struct srdma_payload_ops {
-	int (*copy)(struct srdma_payload *payload, u32 offset, void *to,
-		    u32 len);
-	int (*refer)(struct srdma_payload *payload, u32 offset,
-		     struct sk_buff *skb, u32 len);
+	int (*open)(struct srdma_payload *payload, u32 offset);
+	void (*close)(struct srdma_payload *payload);
 };
 
 /**
  * struct srdma_payload - a payload; embedded in what knows more
  * @ops: how to get at it
+ * @it: walk over it, between open and close; inside the gates of keys
  */
 struct srdma_payload {
 	const struct srdma_payload_ops *ops;
+	struct srdma_mem_iter it;
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "qp.h"
 #include "qp_state.h"
 #include "srq.h"
+#include "trace.h"
 #include "ucontext.h"
 
 /* QP 0 and 1 have fixed meanings; low numbers make captures hard to read. */
@@ -165,6 +166,28 @@ err_sq:
 	return err;
 }
 
+static void call_handler(struct srdma_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &qp->dev->ib,
+		.element.qp = qp->ib,
+		.event = type,
+	};
+
+	if (qp->ib->event_handler)
+		qp->ib->event_handler(&event, qp->ib->qp_context);
+}
+
+static void call_handlers(struct tasklet_struct *tasklet)
+{
+	struct srdma_qp *qp = from_tasklet(qp, tasklet, event_tasklet);
+	unsigned long events = xchg(&qp->events, 0);
+	unsigned int type;
+
+	for_each_set_bit(type, &events, BITS_PER_LONG)
+		call_handler(qp, type);
+}
+
 static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 				 const struct ib_qp_init_attr *init,
 				 enum srdma_qpt qpt, bool is_user)
@@ -178,6 +201,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
+	tasklet_setup(&qp->event_tasklet, call_handlers);
 	qp->ib = ib;
 	qp->dev = to_sdev(ib->device);
 	qp->pd = ib->pd;
@@ -286,17 +310,20 @@ void srdma_qp_put(struct srdma_qp *qp)
 		kfree_rcu(qp, rcu);
 }
 
-/* Only while the verbs object exists. */
+/*
+ * Only while the verbs object exists. The handler of uverbs only queues the
+ * event; a kernel consumer's may take a lock under which it called the verb
+ * that we are in.
+ */
 void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type)
 {
-	struct ib_event event = {
-		.device = &qp->dev->ib,
-		.element.qp = qp->ib,
-		.event = type,
-	};
-
-	if (qp->ib->event_handler)
-		qp->ib->event_handler(&event, qp->ib->qp_context);
+	trace_srdma_event(qp, type);
+	if (qp->is_user) {
+		call_handler(qp, type);
+	} else {
+		set_bit(type, &qp->events);
+		tasklet_schedule(&qp->event_tasklet);
+	}
 }
 
 int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
@@ -310,6 +337,7 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	srdma_qp_silence(qp);
 	/* Act 3: nobody runs its engines or touches its queues any more. */
 	destroy_engines(qp);
+	tasklet_kill(&qp->event_tasklet);
 	destroy_queues(qp);
 	/* Act 4: nobody can use a window through it. */
 	srdma_mw_set_drop(&qp->windows);

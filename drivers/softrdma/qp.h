@@ -61,6 +61,8 @@ struct srdma_sq {
  * @attr: every attribute as set; written under @mutex with the engines stopped
  * @av: where packets of a connected QP go; likewise
  * @windows: type 2 memory windows bound to the QP
+ * @events: bits of enum ib_event_type that a kernel consumer is to hear of
+ * @event_tasklet: tells it
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
  * @send: engine that sends requests and hears responses
@@ -91,6 +93,9 @@ struct srdma_qp {
 	struct ib_qp_attr attr;
 	struct srdma_av av;
 	struct srdma_mw_set windows;
+
+	unsigned long events;
+	struct tasklet_struct event_tasklet;
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;

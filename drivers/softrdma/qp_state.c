@@ -14,6 +14,7 @@
 #include "post.h"
 #include "qp.h"
 #include "qp_state.h"
+#include "trace.h"
 #include "ucontext.h"
 
 #define QP_ACCESS_FLAGS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
@@ -182,6 +183,8 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 static void set_state(struct srdma_qp *qp, enum ib_qp_state state)
 {
 	lockdep_assert_held(&qp->state_lock);
+	if (state != qp->state)
+		trace_srdma_state(qp, state);
 	WRITE_ONCE(qp->state, state);
 }
 
@@ -278,6 +281,8 @@ static void enter_reset(struct srdma_qp *qp)
 static void apply(struct srdma_qp *qp, enum ib_qp_state from,
 		  enum ib_qp_state to, struct srdma_rc_res *res)
 {
+	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND))
+		srdma_send_forget(qp);
 	if (to == IB_QPS_RESET) {
 		enter_reset(qp);
 	} else if (from == IB_QPS_INIT && to == IB_QPS_RTR) {
@@ -383,7 +388,8 @@ void srdma_qp_silence(struct srdma_qp *qp)
 
 /*
  * The doorbell of user space rings with no request. Its result becomes that
- * of ibv_post_send() although the requests are in the ring already.
+ * of ibv_post_send() although the requests are in the ring already: where it
+ * refuses them, the next change of state forgets them.
  */
 int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)

@@ -8,6 +8,7 @@
 #include "arrival.h"
 #include "cq.h"
 #include "device.h"
+#include "drop.h"
 #include "proto/ud.h"
 #include "qp.h"
 #include "qp_state.h"
@@ -15,11 +16,12 @@
 #include "respond.h"
 #include "srq.h"
 #include "stats.h"
+#include "trace.h"
 
 /**
  * struct request - a request packet being executed
  * @qp: queue pair
- * @skb: what it came in
+ * @skb: what it came in; NULL: there is no packet, only a receive to be flushed
  * @walk: over the bytes of @skb
  * @pkt: its headers
  * @act: what the core wants done
@@ -66,11 +68,13 @@ static void complete_rwqe(struct request *r, enum ib_wc_status status,
 		wc.ex.invalidate_rkey = r->pkt.inv_rkey;
 		wc.wc_flags |= IB_WC_WITH_INVALIDATE;
 	}
-	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) {
+	/* A flushed one has not met a packet. */
+	if ((qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) && r->skb) {
 		wc.src_qp = r->pkt.deth.src_qpn;
 		srdma_arrival_fill_wc(r->skb, &wc);
 	}
 	qp->resp.has_rwqe = false;
+	trace_srdma_rwqe_done(qp, &wc);
 	if (!srdma_cq_add(qp->recv_cq, &wc, solicited))
 		srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
 }
@@ -128,8 +132,7 @@ static enum outcome scatter(struct request *r, u32 offset)
 	srdma_mem_begin_list(&it, &resp->rq_who, rwqe->sge, rwqe->num_sge,
 			     IB_ACCESS_LOCAL_WRITE, &resp->pos);
 	why = srdma_mem_seek(&it, offset) ?:
-	      srdma_mem_write_skb(&it, &r->walk,
-				  srdma_arrival(r->skb)->payload, len);
+	      srdma_arrival_place(r->skb, &r->walk, &r->pkt, &it);
 	resp->pos = it.pos;
 	srdma_mem_end(&it);
 	return why ? OUTCOME_LOCAL : OUTCOME_OK;
@@ -164,9 +167,16 @@ static enum outcome do_write(struct request *r)
 	enum srdma_mem_why why;
 	enum outcome outcome;
 
-	/* The whole range at the start, so that nothing is half written. */
 	if ((act->flags & SRDMA_ACT_START) && act->total) {
-		if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE) ||
+		if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+			return OUTCOME_ACCESS;
+		/*
+		 * The whole range at the start, so that nothing is half written,
+		 * nor a receive request used up. A message that is here as a
+		 * whole, and uses none, is checked when it is written.
+		 */
+		if ((act->flags & (SRDMA_ACT_END | SRDMA_ACT_RWQE)) !=
+		    SRDMA_ACT_END &&
 		    srdma_mem_check_remote(&qp->resp.who, act->rkey, act->va,
 					   act->total, IB_ACCESS_REMOTE_WRITE))
 			return OUTCOME_ACCESS;
@@ -181,9 +191,7 @@ static enum outcome do_write(struct request *r)
 	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
 				     act->len, IB_ACCESS_REMOTE_WRITE);
 	if (!why) {
-		why = srdma_mem_write_skb(&it, &r->walk,
-					  srdma_arrival(r->skb)->payload,
-					  act->len);
+		why = srdma_arrival_place(r->skb, &r->walk, &r->pkt, &it);
 		srdma_mem_end(&it);
 	}
 	return why ? OUTCOME_ACCESS : OUTCOME_OK;
@@ -255,17 +263,32 @@ static enum outcome do_atomic_write(struct request *r)
 	return of_memory(why);
 }
 
+/* Each placement that is asked for must be allowed. */
+static u32 flush_access(u8 plt)
+{
+	u32 access = 0;
+
+	if (plt & SRDMA_FLUSH_GLOBAL)
+		access |= SRDMA_ACCESS_FLUSH_GLOBAL;
+	if (plt & SRDMA_FLUSH_PERSISTENT)
+		access |= SRDMA_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
 static enum outcome do_flush(struct request *r)
 {
 	bool persistent = r->pkt.feth.plt & SRDMA_FLUSH_PERSISTENT;
-	u32 access = persistent ? SRDMA_ACCESS_FLUSH_PERSISTENT :
-				  SRDMA_ACCESS_FLUSH_GLOBAL;
 	const struct srdma_rc_resp_act *act = &r->act;
+	u32 access = flush_access(r->pkt.feth.plt);
 	struct srdma_qp *qp = r->qp;
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 	u64 len = act->len;
 
+	if (!access)
+		return OUTCOME_INVALID;
+	if (!qp_allows(qp, access))
+		return OUTCOME_ACCESS;
 	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
 		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
 					     access);
@@ -352,8 +375,11 @@ static void serve_rc(struct request *r)
 	enum srdma_resp_verdict verdict;
 	enum outcome outcome;
 
+	if (srdma_rc_resp_expects(rc, &r->pkt))
+		srdma_arrival_join(r->skb, r->qp, &r->pkt, rc->mtu);
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
-	srdma_stat_inc(r->qp->dev, SRDMA_STAT_REQ + verdict);
+	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
+	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);
 	if (verdict >= SRDMA_RESP_DUP)
 		return;
 	outcome = execute(r, verdict);
@@ -375,6 +401,7 @@ static void serve_uc(struct request *r)
 
 	verdict = srdma_uc_resp_request(uc, &r->pkt, &r->act);
 	srdma_stat_inc(r->qp->dev, SRDMA_STAT_UC + verdict);
+	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_UC + verdict);
 	switch (verdict) {
 	case SRDMA_UC_SEND:
 		outcome = do_send(r);
@@ -406,6 +433,7 @@ static void serve_ud(struct request *r)
 		.qkey = qp->attr.qkey,
 		.pkey = SRDMA_PKEY_DEFAULT,
 		.mtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu)),
+		.mads_only = qp->qpt == SRDMA_QPT_GSI,
 	};
 	u8 grh[SRDMA_GRH_LEN];
 	struct srdma_mem_iter it;
@@ -414,11 +442,12 @@ static void serve_ud(struct request *r)
 
 	verdict = srdma_ud_recv_check(&r->pkt, &env);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_UD + verdict);
+	trace_srdma_packet(qp, &r->pkt, SRDMA_STAT_UD + verdict);
 	if (verdict != SRDMA_UD_RECV_OK)
 		return;
 	outcome = take_rwqe(qp);
 	if (outcome == OUTCOME_NO_RWQE) {
-		srdma_stat_inc(qp->dev, SRDMA_STAT_UD_NO_RWQE);
+		srdma_drop(qp->dev, SRDMA_STAT_UD_NO_RWQE, 1);
 		return;
 	}
 	if (!outcome && !srdma_ud_recv_fits(&r->pkt, qp->resp.rwqe->length))
@@ -485,9 +514,9 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 	for (;;) {
 		switch (srdma_arrival_next(skb, qp, false, &r.pkt)) {
 		case SRDMA_ARRIVED_PACKET:
-			count++;
 			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 				serve(&r);
+			count += r.pkt.more + 1;
 			continue;
 		case SRDMA_ARRIVED_BAD:
 			count++;
@@ -504,24 +533,29 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 
 /*
  * In the error state all that is posted completes as flushed; what user space
- * posts later, when anything runs next. Requests of an SRQ stay in it.
+ * posts later, when anything runs next. Requests of an SRQ stay in it. Returns
+ * what is left of the budget: who goes on posting must not keep us here.
  */
-static void flush(struct srdma_qp *qp)
+static int flush(struct srdma_qp *qp, int budget)
 {
 	struct request r = { .qp = qp };
 	u32 left;
 
 	if (qp->resp.has_rwqe)
 		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
-	if (!qp->srq) {
-		while (srdma_rq_take(&qp->rq, qp->resp.rwqe, &left) !=
-		       SRDMA_RQ_EMPTY)
-			complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0,
-				      false);
-	} else if (!qp->resp.last_wqe) {
+	if (qp->srq) {
+		if (!qp->resp.last_wqe)
+			srdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 		qp->resp.last_wqe = true;
-		srdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		return budget;
 	}
+	for (; budget > 0; budget--) {
+		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, &left) ==
+		    SRDMA_RQ_EMPTY)
+			break;
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+	}
+	return budget;
 }
 
 static bool run_recv(struct srdma_engine *engine, unsigned long events,
@@ -538,7 +572,7 @@ static bool run_recv(struct srdma_engine *engine, unsigned long events,
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 		budget = srdma_respond(qp, budget);
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
-		flush(qp);
+		budget = flush(qp, budget);
 	return budget <= 0;
 }
 

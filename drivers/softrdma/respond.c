@@ -28,26 +28,26 @@ struct read_payload {
  * The key is looked up for each burst, so that a region that was taken away
  * meanwhile is not read any more.
  */
-static int copy_read(struct srdma_payload *base, u32 offset, void *to, u32 len)
+static int open_read(struct srdma_payload *base, u32 offset)
 {
 	struct read_payload *read = container_of(base, struct read_payload,
 						 base);
-	u64 va = read->burst->va + (offset - read->burst->b.offset);
-	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
+	u32 done = offset - read->burst->b.offset;
 
-	why = srdma_mem_begin_remote(&it, &read->qp->resp.who,
-				     read->burst->rkey, va, len,
-				     IB_ACCESS_REMOTE_READ);
-	if (why)
-		return -EFAULT;
-	why = srdma_mem_read(&it, to, len);
-	srdma_mem_end(&it);
-	return why ? -EFAULT : 0;
+	return srdma_mem_begin_remote(&base->it, &read->qp->resp.who,
+				      read->burst->rkey, read->burst->va + done,
+				      read->burst->b.len - done,
+				      IB_ACCESS_REMOTE_READ) ? -EFAULT : 0;
+}
+
+static void close_read(struct srdma_payload *base)
+{
+	srdma_mem_end(&base->it);
 }
 
 static const struct srdma_payload_ops read_payload_ops = {
-	.copy = copy_read,
+	.open = open_read,
+	.close = close_read,
 };
 
 /* Receive requests that a peer may count on. */

@@ -14,7 +14,9 @@
 
 #include "arrival.h"
 #include "device.h"
+#include "drop.h"
 #include "engine.h"
+#include "fault.h"
 #include "mcast.h"
 #include "net.h"
 #include "qp.h"
@@ -67,12 +69,12 @@ static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
 	int seg;
 
 	if (!udp_length_is_right(skb, udp_at)) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
 		return NF_DROP;
 	}
 	seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : len;
 	if (len < SRDMA_PKT_MIN || seg < SRDMA_PKT_MIN) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT);
+		srdma_drop(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT, 1);
 		return NF_DROP;
 	}
 
@@ -124,7 +126,7 @@ static unsigned int receive_v4(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 	/* RoCE knows no options (annex A17). */
 	if (ip->ihl != 5 || ntohs(ip->tot_len) != skb->len) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
 		return NF_DROP;
 	}
 	return take(dev, skb, sizeof(*ip), false);
@@ -147,7 +149,7 @@ static unsigned int receive_v6(void *priv, struct sk_buff *skb,
 	if (!dev)
 		return NF_ACCEPT;
 	if (ntohs(ip->payload_len) + sizeof(*ip) != skb->len) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_MALFORMED);
+		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
 		return NF_DROP;
 	}
 	return take(dev, skb, sizeof(*ip), true);
@@ -198,12 +200,12 @@ static struct srdma_qp *find_taker(struct sk_buff *skb, bool *response)
 	u32 qpn;
 
 	if (!srdma_arrival_peek(skb, &qpn, response)) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT);
+		srdma_drop(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT, 1);
 		return NULL;
 	}
 	qp = srdma_qp_lookup(dev, qpn);
 	if (!qp) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_UNKNOWN_QP);
+		srdma_drop(dev, SRDMA_STAT_RX_UNKNOWN_QP, 1);
 		return NULL;
 	}
 	if (!may_hear(qp, *response))
@@ -212,18 +214,19 @@ static struct srdma_qp *find_taker(struct sk_buff *skb, bool *response)
 		why = SRDMA_STAT_RX_WRONG_SOURCE;
 	else
 		return qp;
-	srdma_stat_inc(dev, why);
+	srdma_drop(dev, why, 1);
 	srdma_qp_put(qp);
 	return NULL;
 }
 
-static void deliver(struct srdma_engine *engine, struct sk_buff *skb)
+static void deliver(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
 
-	if (srdma_engine_deliver(engine, skb))
+	trace_srdma_rx(qp, skb, response);
+	if (srdma_engine_deliver(response ? &qp->send : &qp->recv, skb))
 		return;
-	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_INBOX_FULL, arrival->left);
+	srdma_drop(arrival->dev, SRDMA_STAT_RX_INBOX_FULL, arrival->left);
 	kfree_skb(skb);
 }
 
@@ -233,14 +236,14 @@ static void deliver_copy(struct srdma_qp *qp, struct sk_buff *skb)
 	struct sk_buff *clone;
 
 	if (!may_hear(qp, false)) {
-		srdma_stat_inc(dev, SRDMA_STAT_RX_WRONG_STATE);
+		srdma_drop(dev, SRDMA_STAT_RX_WRONG_STATE, 1);
 		return;
 	}
 	clone = skb_clone(skb, GFP_ATOMIC);
 	if (clone)
-		deliver(&qp->recv, clone);
+		deliver(qp, false, clone);
 	else
-		srdma_stat_inc(dev, SRDMA_STAT_RX_NO_MEMORY);
+		srdma_drop(dev, SRDMA_STAT_RX_NO_MEMORY, 1);
 }
 
 /* Every member of the group gets the packets; the skb is not consumed. */
@@ -260,7 +263,7 @@ static void deliver_to_group(struct sk_buff *skb)
 		list_for_each_entry_rcu(member, &group->members, entry)
 			deliver_copy(member->qp, skb);
 	else
-		srdma_stat_inc(dev, SRDMA_STAT_RX_UNKNOWN_QP);
+		srdma_drop(dev, SRDMA_STAT_RX_UNKNOWN_QP, 1);
 	rcu_read_unlock();
 }
 
@@ -277,6 +280,12 @@ void srdma_rx_dispatch(struct sk_buff *skb)
 	struct srdma_qp *qp = NULL;
 	bool response;
 
+	if (srdma_fault(SRDMA_FAULT_RX)) {
+		srdma_drop(srdma_arrival(skb)->dev, SRDMA_STAT_RX_FAULT,
+			   srdma_arrival(skb)->left);
+		kfree_skb(skb);
+		return;
+	}
 	if (srdma_arrival_is_multicast(skb)) {
 		deliver_to_group(skb);
 		consume_skb(skb);
@@ -293,7 +302,7 @@ void srdma_rx_dispatch(struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	deliver(response ? &qp->send : &qp->recv, skb);
+	deliver(qp, response, skb);
 	srdma_qp_put(qp);
 }
 

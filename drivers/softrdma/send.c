@@ -15,6 +15,7 @@
 #include "qp.h"
 #include "qp_state.h"
 #include "send.h"
+#include "trace.h"
 
 /* Requests that can be begun at once; the rest waits in the ring. */
 #define MAX_BEGUN	256
@@ -24,6 +25,13 @@
 
 /* Bytes of the default IP payload in flight; the window adapts below it. */
 #define MAX_INFLIGHT	SZ_2M
+
+/*
+ * And to begin with: so that many connections that begin at once do not fill
+ * the queue of an interface with whole windows. A quarter of it makes a full
+ * train.
+ */
+#define START_INFLIGHT	SZ_256K
 
 static bool is_rc(const struct srdma_qp *qp)
 {
@@ -68,14 +76,18 @@ static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
 {
 	struct srdma_requester *req = &qp->req;
 
-	if (!qp->is_user) {
+	enum srdma_wqe_why why = SRDMA_WQE_OK;
+
+	if (qp->is_user) {
+		memcpy(req->slot, slot, qp->sq.slot_bytes);
+		why = srdma_wqe_decode(wqe, req->slot, qp->sq.slot_bytes,
+				       &qp->sq.limits);
+	} else {
 		memcpy(wqe, slot, req->stride);
-		return SRDMA_WQE_OK;
 	}
-	memcpy(req->slot, slot, qp->sq.slot_bytes);
-	memset(&wqe->msg, 0, sizeof(wqe->msg));
-	return srdma_wqe_decode(wqe, req->slot, qp->sq.slot_bytes,
-				&qp->sq.limits);
+	if (qp->sig_all)
+		wqe->msg.flags |= SRDMA_WR_SIGNALED;
+	return why;
 }
 
 /* Returns the number of slots taken. */
@@ -96,6 +108,7 @@ static int fetch(struct srdma_qp *qp, int max)
 						 req->fetched),
 			     srdma_send_wqe(req, idx));
 		req->fetched++;
+		trace_srdma_wqe_fetch(qp, srdma_send_wqe(req, idx));
 		push(qp);
 		if (why)
 			fail(qp, idx, srdma_wqe_status(why));
@@ -111,14 +124,12 @@ static int fetch(struct srdma_qp *qp, int max)
  * @qp: queue pair
  * @wqe: request
  * @idx: its index
- * @why: what was wrong with the memory
  */
 struct request_payload {
 	struct srdma_payload base;
 	struct srdma_qp *qp;
 	struct srdma_wqe *wqe;
 	u32 idx;
-	enum srdma_mem_why why;
 };
 
 /* Walks on from where the last burst ended, if it was of this message. */
@@ -133,88 +144,36 @@ static struct srdma_cursor *gather_cursor(struct request_payload *payload)
 	return cursor;
 }
 
-static int copy_payload(struct srdma_payload *base, u32 offset, void *to,
-			u32 len)
+static int open_request(struct srdma_payload *base, u32 offset)
 {
 	struct request_payload *payload =
 		container_of(base, struct request_payload, base);
 	struct srdma_wqe *wqe = payload->wqe;
-	struct srdma_cursor *cursor;
-	struct srdma_mem_iter it;
 
 	if (wqe->is_inline) {
-		memcpy(to, srdma_wqe_inline(wqe) + offset, len);
+		srdma_mem_begin_kernel(&base->it,
+				       srdma_wqe_inline(wqe) + offset,
+				       wqe->msg.len - offset);
 		return 0;
 	}
-	cursor = gather_cursor(payload);
-	srdma_mem_begin_list(&it, &payload->qp->req.who, wqe->sge,
-			     wqe->num_sge, 0, &cursor->pos);
-	payload->why = srdma_mem_seek(&it, offset) ?:
-		       srdma_mem_read(&it, to, len);
-	cursor->pos = it.pos;
-	srdma_mem_end(&it);
-	return payload->why ? -EFAULT : 0;
+	srdma_mem_begin_list(&base->it, &payload->qp->req.who, wqe->sge,
+			     wqe->num_sge, 0, &gather_cursor(payload)->pos);
+	return srdma_mem_seek(&base->it, offset) ? -EFAULT : 0;
 }
 
-static int add_pieces(struct srdma_mem_iter *it, struct sk_buff *skb, u32 len,
-		      enum srdma_mem_why *why)
-{
-	int first = skb_shinfo(skb)->nr_frags, frag = first;
-	struct srdma_mem_piece piece;
-	u32 left = len;
-
-	while (left) {
-		*why = frag < MAX_SKB_FRAGS ?
-			srdma_mem_piece(it, left, &piece) : SRDMA_MEM_COPY;
-		if (*why)
-			goto undo;
-		get_page(piece.page);
-		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
-				piece.len, piece.len);
-		left -= piece.len;
-	}
-	return 0;
-
-undo:
-	while (frag > first) {
-		skb_frag_t *f = &skb_shinfo(skb)->frags[--frag];
-
-		skb->len -= skb_frag_size(f);
-		skb->data_len -= skb_frag_size(f);
-		skb->truesize -= skb_frag_size(f);
-		put_page(skb_frag_page(f));
-	}
-	skb_shinfo(skb)->nr_frags = first;
-	return *why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
-}
-
-static int refer_payload(struct srdma_payload *base, u32 offset,
-			 struct sk_buff *skb, u32 len)
+static void close_request(struct srdma_payload *base)
 {
 	struct request_payload *payload =
 		container_of(base, struct request_payload, base);
-	struct srdma_wqe *wqe = payload->wqe;
-	struct srdma_cursor *cursor;
-	struct srdma_mem_iter it;
-	int err;
 
-	if (wqe->is_inline)
-		return -E2BIG;
-	cursor = gather_cursor(payload);
-	srdma_mem_begin_list(&it, &payload->qp->req.who, wqe->sge,
-			     wqe->num_sge, 0, &cursor->pos);
-	payload->why = srdma_mem_seek(&it, offset);
-	err = payload->why ? -EFAULT :
-			     add_pieces(&it, skb, len, &payload->why);
-	if (!err)
-		cursor->pos = it.pos;
-	srdma_mem_end(&it);
-	return err;
+	if (!payload->wqe->is_inline)
+		gather_cursor(payload)->pos = base->it.pos;
+	srdma_mem_end(&base->it);
 }
 
 static const struct srdma_payload_ops request_payload_ops = {
-	.copy = copy_payload,
-	.refer = refer_payload,
+	.open = open_request,
+	.close = close_request,
 };
 
 /* ---- sending ---- */
@@ -328,7 +287,7 @@ static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 		.hdr = &hdr,
 		.burst = &b,
 		.payload = &payload.base,
-		.may_refer = is_rc(qp),
+		.may_refer = is_rc(qp) && !wqe->is_inline,
 	};
 	enum srdma_status status = SRDMA_ST_OK;
 
@@ -420,6 +379,7 @@ static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
 static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 {
 	struct srdma_rc_burst burst;
+	int fetched;
 
 	while (budget > 0) {
 		switch (ask(qp, now, &burst)) {
@@ -434,15 +394,23 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 			break;
 		case SRDMA_NEXT_EMPTY:
 		case SRDMA_NEXT_ERROR:
-			if (!fetch(qp, FETCH_BATCH))
+			fetched = fetch(qp, FETCH_BATCH);
+			if (!fetched)
 				return budget;
 			srdma_complete_requests(qp);
+			/* Those that are flushed are never sent: they count. */
+			if (!srdma_qp_may(qp, SRDMA_MAY_SEND))
+				budget -= fetched;
+			break;
+		case SRDMA_NEXT_ORDER:
+			/* Nobody answers UC: what it sent leaves by itself. */
+			if (is_rc(qp) || !srdma_complete_requests(qp))
+				return budget;
 			break;
 		case SRDMA_NEXT_WINDOW:
 		case SRDMA_NEXT_CREDIT:
 		case SRDMA_NEXT_RD_ATOMIC:
 		case SRDMA_NEXT_FENCE:
-		case SRDMA_NEXT_ORDER:
 		case SRDMA_NEXT_RNR:
 		case SRDMA_NEXT_SQD:
 		case SRDMA_NEXT_FAILING:
@@ -454,13 +422,15 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 }
 
 /* The timer is left alone when it fires early enough. */
-static void arm_timer(struct srdma_requester *req)
+static void arm_timer(struct srdma_qp *qp)
 {
+	struct srdma_requester *req = &qp->req;
 	u64 at = req->rc.deadline;
 
 	if (!at || (req->timer_at && req->timer_at <= at))
 		return;
 	req->timer_at = at;
+	trace_srdma_timer_arm(qp, at);
 	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -516,7 +486,7 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	if (READ_ONCE(qp->state) == IB_QPS_SQD)
 		raise_drained(qp);
 	if (is_rc(qp))
-		arm_timer(&qp->req);
+		arm_timer(qp);
 	return budget <= 0;
 }
 
@@ -569,11 +539,23 @@ static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 		.psn = qp->attr.sq_psn,
 		.mtu = qp->req.mtu,
 		.max_inflight = MAX_INFLIGHT,
+		.start_inflight = START_INFLIGHT,
 		.max_rd_atomic = qp->attr.max_rd_atomic,
 		.retry_cnt = qp->attr.retry_cnt,
 		.rnr_retry = qp->attr.rnr_retry,
 		.timeout = qp->attr.timeout,
 	};
+}
+
+/*
+ * Posting was refused, but user space had put the requests into the ring: they
+ * were never posted. The engine, which is stopped, has taken none of them.
+ */
+void srdma_send_forget(struct srdma_qp *qp)
+{
+	struct srdma_ring *ring = &qp->sq.ring;
+
+	srdma_ring_consume(ring, srdma_ring_filled(ring));
 }
 
 /* RTS is entered from RTR. */

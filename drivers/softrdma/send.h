@@ -69,6 +69,7 @@ int srdma_send_init(struct srdma_qp *qp);
 void srdma_send_uninit(struct srdma_qp *qp);
 
 /* The following only while the engine is stopped. */
+void srdma_send_forget(struct srdma_qp *qp);
 void srdma_send_ready(struct srdma_qp *qp);
 void srdma_send_update(struct srdma_qp *qp);
 void srdma_send_drain(struct srdma_qp *qp, bool drain);

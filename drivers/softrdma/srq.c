@@ -18,6 +18,25 @@ static int check_create(const struct ib_srq_init_attr *init)
 	return 0;
 }
 
+static void call_handler(struct srdma_srq *srq)
+{
+	struct ib_event event = {
+		.device = srq->ib.device,
+		.element.srq = &srq->ib,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (srq->ib.event_handler)
+		srq->ib.event_handler(&event, srq->ib.srq_context);
+}
+
+static void limit_reached(struct tasklet_struct *tasklet)
+{
+	struct srdma_srq *srq = from_tasklet(srq, tasklet, event_tasklet);
+
+	call_handler(srq);
+}
+
 int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
@@ -35,6 +54,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		return err;
 
 	mutex_init(&srq->mutex);
+	tasklet_setup(&srq->event_tasklet, limit_reached);
 	err = srdma_rq_create(&srq->rq, init->attr.max_wr, init->attr.max_sge,
 			      ucontext, &resp.ring);
 	if (err)
@@ -59,7 +79,10 @@ err_count:
 /* Queue pairs use the queue no more: the core counts them. */
 int srdma_srq_destroy(struct ib_srq *ib, struct ib_udata *udata)
 {
-	srdma_rq_destroy(&to_ssrq(ib)->rq);
+	struct srdma_srq *srq = to_ssrq(ib);
+
+	tasklet_kill(&srq->event_tasklet);
+	srdma_rq_destroy(&srq->rq);
 	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_SRQ);
 	return 0;
 }
@@ -151,16 +174,16 @@ int srdma_srq_post(struct ib_srq *ib, const struct ib_recv_wr *wr,
 	return srdma_rq_post(&to_ssrq(ib)->rq, wr, bad_wr);
 }
 
+/*
+ * The handler of uverbs only queues the event; a kernel consumer's may take a
+ * lock under which it called the verb that we are in.
+ */
 static void raise_limit(struct srdma_srq *srq)
 {
-	struct ib_event event = {
-		.device = srq->ib.device,
-		.element.srq = &srq->ib,
-		.event = IB_EVENT_SRQ_LIMIT_REACHED,
-	};
-
-	if (srq->ib.event_handler)
-		srq->ib.event_handler(&event, srq->ib.srq_context);
+	if (srq->ib.uobject)
+		call_handler(srq);
+	else
+		tasklet_schedule(&srq->event_tasklet);
 }
 
 /**

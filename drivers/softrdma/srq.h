@@ -5,6 +5,7 @@
 #ifndef SRDMA_SRQ_H
 #define SRDMA_SRQ_H
 
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
@@ -18,6 +19,7 @@
  * @max_wr: most requests; written under @mutex
  * @limit: fewer than this raise an event, once; 0 when disarmed. Written under
  *	@mutex to arm, by whoever takes a request to disarm
+ * @event_tasklet: tells a kernel consumer that @limit was reached
  */
 struct srdma_srq {
 	struct ib_srq ib;
@@ -25,6 +27,7 @@ struct srdma_srq {
 	struct mutex mutex;
 	u32 max_wr;
 	u32 limit;
+	struct tasklet_struct event_tasklet;
 };
 
 static inline struct srdma_srq *to_ssrq(struct ib_srq *ib)

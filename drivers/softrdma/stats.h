@@ -15,7 +15,7 @@
 #include "proto/uc.h"
 
 /**
- * enum srdma_stat - what is counted; the names user space sees are in stats.c
+ * enum srdma_stat - what is counted; the names user space sees are below
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
@@ -24,7 +24,7 @@
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
  * @SRDMA_STAT_TX_DROPPED: packets that the stack refused, or for which there
  *	was no memory any more
- * @SRDMA_STAT_TX_NO_ROUTE: bursts that had nowhere to go
+ * @SRDMA_STAT_TX_NO_ROUTE: packets that had nowhere to go
  * @SRDMA_STAT_TX_BUSY: bursts that had to wait for earlier ones to leave
  * @SRDMA_STAT_TX_LOOPED: packets to a QP of the same device
  * @SRDMA_STAT_TX_LOOPED_BYTES: payload of these
@@ -40,6 +40,7 @@
  * @SRDMA_STAT_RX_WRONG_PKEY: P_Key that does not match
  * @SRDMA_STAT_RX_ICRC: wrong ICRC
  * @SRDMA_STAT_RX_INBOX_FULL: the QP had too much waiting
+ * @SRDMA_STAT_RX_FAULT: lost on demand (fault.h)
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
@@ -72,6 +73,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_WRONG_PKEY,
 	SRDMA_STAT_RX_ICRC,
 	SRDMA_STAT_RX_INBOX_FULL,
+	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
 	/* SRDMA_PARSE_OK is no drop: RX_NO_MEMORY has its place. */
 	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_NO_MEMORY,
@@ -82,6 +84,82 @@ enum srdma_stat {
 	SRDMA_STAT_UD = SRDMA_STAT_UC + SRDMA_UC_NR,
 	SRDMA_STAT_COUNT = SRDMA_STAT_UD + SRDMA_UD_RECV_NR,
 };
+
+/*
+ * The names that user space sees, of counters and in traces: S(counter, name),
+ * and V(first of some counters, verdict, name) where verdicts are counted.
+ * Documentation/softrdma/counters.rst explains each.
+ */
+#define SRDMA_STATS(S, V)						\
+	S(SRDMA_STAT_LINK_DOWN, "link_downed")				\
+	S(SRDMA_STAT_CQ_OVERRUN, "cq_overrun")				\
+	S(SRDMA_STAT_UD_NO_RWQE, "ud_no_receive_wqe")			\
+	S(SRDMA_STAT_TX_PACKETS, "tx_packets")				\
+	S(SRDMA_STAT_TX_BYTES, "tx_bytes")				\
+	S(SRDMA_STAT_TX_TRAINS, "tx_trains")				\
+	S(SRDMA_STAT_TX_DROPPED, "tx_dropped")				\
+	S(SRDMA_STAT_TX_NO_ROUTE, "tx_no_route")			\
+	S(SRDMA_STAT_TX_BUSY, "tx_busy")				\
+	S(SRDMA_STAT_TX_LOOPED, "loop_packets")				\
+	S(SRDMA_STAT_TX_LOOPED_BYTES, "loop_bytes")			\
+	S(SRDMA_STAT_RX_PACKETS, "rx_packets")				\
+	S(SRDMA_STAT_RX_BYTES, "rx_bytes")				\
+	S(SRDMA_STAT_RX_TRAINS, "rx_trains")				\
+	S(SRDMA_STAT_RX_MALFORMED, "rx_drop_malformed")			\
+	S(SRDMA_STAT_RX_UNKNOWN_QP, "rx_drop_unknown_qp")		\
+	S(SRDMA_STAT_RX_WRONG_STATE, "rx_drop_state")			\
+	S(SRDMA_STAT_RX_WRONG_SOURCE, "rx_drop_source")			\
+	S(SRDMA_STAT_RX_WRONG_TRANSPORT, "rx_drop_transport")		\
+	S(SRDMA_STAT_RX_WRONG_PKEY, "rx_drop_pkey")			\
+	S(SRDMA_STAT_RX_ICRC, "rx_drop_icrc")				\
+	S(SRDMA_STAT_RX_INBOX_FULL, "rx_drop_inbox_full")		\
+	S(SRDMA_STAT_RX_FAULT, "rx_drop_injected")			\
+	S(SRDMA_STAT_RX_NO_MEMORY, "rx_drop_no_memory")			\
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_SHORT, "rx_drop_short")	\
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_UNALIGNED, "rx_drop_unaligned") \
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_TVER, "rx_drop_version")	\
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_OPCODE, "rx_drop_opcode")	\
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_PAD, "rx_drop_pad")		\
+	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_LENGTH, "rx_drop_length")	\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_ACK, "resp_acks")			\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_PLACE, "resp_read_data")		\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_ATOMIC, "resp_atomics")		\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_RETRY, "resp_nak_sequence")	\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_RNR_WAIT, "resp_nak_rnr")		\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_FAILED, "resp_nak_fatal")		\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_GHOST, "resp_drop_ghost")	\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_DUP, "resp_drop_duplicate")	\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_GAP, "resp_drop_gap")		\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_KIND, "resp_drop_kind")	\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_ERROR, "resp_drop_error")	\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_EARLY, "timer_early")		\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_RNR, "timer_rnr")		\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_PROBE, "timer_probe")		\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_RETRY, "timer_retry")		\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_FAILED, "timer_retry_exceeded")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_SEND, "req_send")			\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_WRITE, "req_write")		\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_READ, "req_read")			\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_ATOMIC, "req_atomic")		\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_ATOMIC_WRITE, "req_atomic_write")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_FLUSH, "req_flush")		\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DUP_READ, "req_duplicate_read")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DUP, "req_duplicate")		\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_NAK_INV_REQ, "req_invalid")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_GAP, "req_out_of_sequence")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_OLD, "req_drop_old")		\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_RANGE, "req_drop_range")	\
+	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_ERROR, "req_drop_error")	\
+	V(SRDMA_STAT_UC, SRDMA_UC_SEND, "uc_send")			\
+	V(SRDMA_STAT_UC, SRDMA_UC_WRITE, "uc_write")			\
+	V(SRDMA_STAT_UC, SRDMA_UC_DROP_LOST, "uc_drop_lost")		\
+	V(SRDMA_STAT_UC, SRDMA_UC_DROP_SEQ, "uc_drop_sequence")		\
+	V(SRDMA_STAT_UC, SRDMA_UC_DROP_LEN, "uc_drop_length")		\
+	V(SRDMA_STAT_UD, SRDMA_UD_RECV_OK, "ud_received")		\
+	V(SRDMA_STAT_UD, SRDMA_UD_RECV_OPCODE, "ud_drop_opcode")	\
+	V(SRDMA_STAT_UD, SRDMA_UD_RECV_PKEY, "ud_drop_pkey")		\
+	V(SRDMA_STAT_UD, SRDMA_UD_RECV_QKEY, "ud_drop_qkey")		\
+	V(SRDMA_STAT_UD, SRDMA_UD_RECV_LENGTH, "ud_drop_length")
 
 /**
  * struct srdma_stats - the counters of one CPU

@@ -16,6 +16,7 @@
 #include <net/udp.h>
 
 #include "arrival.h"
+#include "crc.h"
 #include "device.h"
 #include "qp.h"
 #include "train.h"
@@ -30,8 +31,26 @@
 /* A looped payload that is copied and longer goes into fragments. */
 #define LOOP_LINEAR_MAX	2048
 
-/* Memory for fragments; bottom halves are disabled where it is used. */
-static DEFINE_PER_CPU(struct page_frag, frag_cache);
+/* A packet alone that is shorter does not repay taking vector registers. */
+#define SINGLE_VECTOR_MIN	256
+
+/*
+ * Memory for fragments: used in turn, so that a page that comes round again is
+ * likely to be free, and neither allocated nor cleared anew.
+ */
+#define FRAG_PAGES	8
+
+/**
+ * struct frag_pool - memory for fragments; used with bottom halves disabled
+ * @pf: pages, and how much of each is used
+ * @now: the one in use
+ */
+struct frag_pool {
+	struct page_frag pf[FRAG_PAGES];
+	u32 now;
+};
+
+static DEFINE_PER_CPU(struct frag_pool, frag_pool);
 
 /**
  * struct builder - a train in the making
@@ -40,6 +59,7 @@ static DEFINE_PER_CPU(struct page_frag, frag_cache);
  * @hdr_len: BTH and extension headers, bytes
  * @hdr: these, of a packet of the burst without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
+ * @vector: vector registers may be used
  * @start: where the ICRCs of packets like the last one start
  * @start_opcode: opcode that @start is for
  * @start_flags: byte 1 of the BTH that @start is for
@@ -51,6 +71,7 @@ struct builder {
 	u32 hdr_len;
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
+	bool vector;
 	struct srdma_icrc_train start;
 	u8 start_opcode;
 	u8 start_flags;
@@ -124,29 +145,50 @@ static u32 start_icrc(struct builder *b, const u8 *p, u32 wire_len, u16 id)
 	return srdma_icrc_train_start(&b->start, id, bth->apsn);
 }
 
+/* Payload is walked over from packet @first of the burst on, until closed. */
+static int open_payload(const struct srdma_tx *tx, u32 first)
+{
+	const struct srdma_burst *burst = tx->burst;
+
+	if (!tx->payload || !burst->len || !has_payload(burst))
+		return 0;
+	return tx->payload->ops->open(tx->payload,
+				      burst->offset + first * burst->seg);
+}
+
+static void close_payload(const struct srdma_tx *tx)
+{
+	if (tx->payload && tx->burst->len && has_payload(tx->burst))
+		tx->payload->ops->close(tx->payload);
+}
+
 /* Writes packet @i of the burst, the @nth of its skb, to @p. */
 static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
 {
-	const struct srdma_burst *burst = b->tx->burst;
-	u32 icrc_off = wire_len - SRDMA_ICRC_LEN;
 	u32 len = payload_len(b->tx, i);
+	u8 *end = p + b->hdr_len + len;
 	__le32 icrc;
 	u32 crc;
 
 	put_headers(b, i, p, len);
-	if (len) {
-		struct srdma_payload *payload = b->tx->payload;
-
-		if (payload->ops->copy(payload, burst->offset + i * burst->seg,
-				       p + b->hdr_len, len))
-			return -EFAULT;
-		memset(p + b->hdr_len + len, 0, srdma_pkt_pad(len));
-	}
 	crc = start_icrc(b, p, wire_len, b->path->id + nth);
-	crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
-				icrc_off - SRDMA_BTH_LEN);
+	if (b->hdr_len > SRDMA_BTH_LEN)
+		crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
+					b->hdr_len - SRDMA_BTH_LEN);
+	if (len) {
+		u32 pad = srdma_pkt_pad(len);
+
+		if (srdma_mem_read_sum(&b->tx->payload->it, p + b->hdr_len, len,
+				       &crc, b->vector))
+			return -EFAULT;
+		if (pad) {
+			memset(end, 0, pad);
+			crc = srdma_icrc_update(crc, end, pad);
+			end += pad;
+		}
+	}
 	icrc = srdma_icrc_final(crc);
-	memcpy(p + icrc_off, &icrc, sizeof(icrc));
+	memcpy(end, &icrc, sizeof(icrc));
 	return 0;
 }
 
@@ -154,11 +196,16 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
  * Sees that there are at least @min bytes for fragments of @skb in one piece.
  * Returns how many there are, or 0.
  */
-static u32 frag_open(struct sk_buff *skb, struct page_frag *pf, u32 min)
+static u32 frag_open(struct sk_buff *skb, struct frag_pool *pool, u32 min)
 {
+	struct page_frag *pf = &pool->pf[pool->now];
+
 	if (!pf->page || pf->size - pf->offset < min) {
+		pool->now = (pool->now + 1) % FRAG_PAGES;
+		pf = &pool->pf[pool->now];
 		/* It falls back on single pages, however much is asked for. */
-		if (!skb_page_frag_refill(min, pf, GFP_ATOMIC | __GFP_NOWARN) ||
+		if (!skb_page_frag_refill(min, pf,
+					  GFP_ATOMIC | __GFP_NOWARN) ||
 		    pf->size - pf->offset < min)
 			return 0;
 	}
@@ -168,9 +215,17 @@ static u32 frag_open(struct sk_buff *skb, struct page_frag *pf, u32 min)
 	return pf->size - pf->offset;
 }
 
-/* Adds the next @len bytes that frag_open() found to the end of @skb. */
-static void frag_take(struct sk_buff *skb, struct page_frag *pf, u32 len)
+static u8 *frag_at(const struct frag_pool *pool)
 {
+	const struct page_frag *pf = &pool->pf[pool->now];
+
+	return page_address(pf->page) + pf->offset;
+}
+
+/* Adds the next @len bytes that frag_open() found to the end of @skb. */
+static void frag_take(struct sk_buff *skb, struct frag_pool *pool, u32 len)
+{
+	struct page_frag *pf = &pool->pf[pool->now];
 	int n = skb_shinfo(skb)->nr_frags;
 
 	if (skb_can_coalesce(skb, n, pf->page, pf->offset)) {
@@ -185,23 +240,38 @@ static void frag_take(struct sk_buff *skb, struct page_frag *pf, u32 len)
 	skb->truesize += len;
 }
 
+/* Puts packets back to back to @p; returns the bytes used, or an error. */
+static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
+{
+	u8 *end = p;
+	u32 i, len;
+
+	for (i = 0; i < count; i++, end += len) {
+		len = packet_len(b, first + i);
+		if (put_packet(b, first + i, nth + i, end, len))
+			return -EFAULT;
+	}
+	return end - p;
+}
+
 /* Puts packets into fragments; returns how many it could, or an error. */
 static int put_train(struct builder *b, struct sk_buff *skb, u32 first,
 		     u32 count)
 {
-	struct page_frag *pf = this_cpu_ptr(&frag_cache);
-	u32 i;
+	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
+	u32 each = packet_len(b, first);
+	u32 i, n, room;
+	int bytes;
 
-	for (i = 0; i < count; i++) {
-		u32 len = packet_len(b, first + i);
-		u8 *p;
-
-		if (!frag_open(skb, pf, len))
+	for (i = 0; i < count; i += n) {
+		room = frag_open(skb, pool, each);
+		if (!room)
 			break;
-		p = page_address(pf->page) + pf->offset;
-		if (put_packet(b, first + i, i, p, len))
-			return -EFAULT;
-		frag_take(skb, pf, len);
+		n = min(count - i, room / each);
+		bytes = put_packets(b, first + i, i, n, frag_at(pool));
+		if (bytes < 0)
+			return bytes;
+		frag_take(skb, pool, bytes);
 	}
 	return i;
 }
@@ -278,7 +348,13 @@ static struct sk_buff *build_train(struct builder *b, u32 first, u32 *count)
 	skb = alloc_wire_skb(b->path, 0);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	n = put_train(b, skb, first, *count);
+	n = open_payload(b->tx, first);
+	if (!n) {
+		b->vector = srdma_crc_begin();
+		n = put_train(b, skb, first, *count);
+		srdma_crc_end(b->vector);
+		close_payload(b->tx);
+	}
 	if (n <= 0) {
 		kfree_skb(skb);
 		return ERR_PTR(n ?: -ENOMEM);
@@ -292,11 +368,19 @@ static struct sk_buff *build_single(struct builder *b, u32 first)
 {
 	u32 len = packet_len(b, first);
 	struct sk_buff *skb;
+	int err;
 
 	skb = alloc_wire_skb(b->path, len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	if (put_packet(b, first, 0, skb_put(skb, len), len)) {
+	err = open_payload(b->tx, first);
+	if (!err) {
+		b->vector = len > SINGLE_VECTOR_MIN && srdma_crc_begin();
+		err = put_packet(b, first, 0, skb_put(skb, len), len);
+		srdma_crc_end(b->vector);
+		close_payload(b->tx);
+	}
+	if (err) {
 		kfree_skb(skb);
 		return ERR_PTR(-EFAULT);
 	}
@@ -334,42 +418,87 @@ struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
 	return build_single(&b, first);
 }
 
-static int copy_to_frags(struct srdma_payload *payload, u32 offset,
-			 struct sk_buff *skb, u32 len)
+static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
+			 u32 len)
 {
-	struct page_frag *pf = this_cpu_ptr(&frag_cache);
+	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
 
 	while (len) {
-		u32 n = min(frag_open(skb, pf, 1), len);
+		u32 n = min(frag_open(skb, pool, 1), len);
 
 		if (!n)
 			return -ENOMEM;
-		if (payload->ops->copy(payload, offset,
-				       page_address(pf->page) + pf->offset, n))
+		if (srdma_mem_read(it, frag_at(pool), n))
 			return -EFAULT;
-		frag_take(skb, pf, n);
-		offset += n;
+		frag_take(skb, pool, n);
 		len -= n;
 	}
 	return 0;
 }
 
+/* Lends the pages of the next @len bytes; -E2BIG when they cannot be had so. */
+static int refer_to_pages(struct srdma_mem_iter *it, struct sk_buff *skb,
+			  u32 len)
+{
+	struct srdma_mem_piece piece;
+	enum srdma_mem_why why;
+	int frag = 0;
+
+	for (; len; len -= piece.len) {
+		if (frag == MAX_SKB_FRAGS)
+			return -E2BIG;
+		why = srdma_mem_piece(it, len, &piece);
+		if (why)
+			return why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
+		get_page(piece.page);
+		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
+				piece.len, piece.len);
+	}
+	return 0;
+}
+
+static void drop_pages(struct sk_buff *skb)
+{
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
+		put_page(skb_frag_page(&skb_shinfo(skb)->frags[i]));
+	skb_shinfo(skb)->nr_frags = 0;
+	skb->truesize -= skb->data_len;
+	skb->len -= skb->data_len;
+	skb->data_len = 0;
+}
+
+static int copy_loop_payload(struct srdma_mem_iter *it, struct sk_buff *skb,
+			     u32 len)
+{
+	if (len > skb_tailroom(skb))
+		return copy_to_frags(it, skb, len);
+	return srdma_mem_read(it, skb_put(skb, len), len) ? -EFAULT : 0;
+}
+
 static int put_loop_payload(const struct srdma_tx *tx, struct sk_buff *skb,
 			    u32 len)
 {
-	struct srdma_payload *payload = tx->payload;
-	u32 offset = tx->burst->offset;
+	int err = -E2BIG;
 
 	if (len >= LOOP_REFER_MIN && tx->may_refer) {
-		int err = payload->ops->refer(payload, offset, skb, len);
-
-		if (err != -E2BIG)
+		err = open_payload(tx, 0);
+		if (err)
 			return err;
+		err = refer_to_pages(&tx->payload->it, skb, len);
+		close_payload(tx);
+		if (err)
+			drop_pages(skb);
 	}
-	if (len <= skb_tailroom(skb))
-		return payload->ops->copy(payload, offset, skb_put(skb, len),
-					  len);
-	return copy_to_frags(payload, offset, skb, len);
+	if (err != -E2BIG)
+		return err;
+	err = open_payload(tx, 0);
+	if (err)
+		return err;
+	err = copy_loop_payload(&tx->payload->it, skb, len);
+	close_payload(tx);
+	return err;
 }
 
 static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
@@ -430,13 +559,15 @@ struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
 /* Nothing is built any more. */
 void srdma_train_exit(void)
 {
-	int cpu;
+	int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		struct page_frag *pf = per_cpu_ptr(&frag_cache, cpu);
+		struct frag_pool *pool = per_cpu_ptr(&frag_pool, cpu);
 
-		if (pf->page)
-			put_page(pf->page);
-		pf->page = NULL;
+		for (i = 0; i < FRAG_PAGES; i++) {
+			if (pool->pf[i].page)
+				put_page(pool->pf[i].page);
+			pool->pf[i].page = NULL;
+		}
 	}
 }

@@ -36,7 +36,7 @@
  * @message: what is sent
  * @wire: what became of it
  * @fault_at: offset in the message that cannot be had
- * @refers: how often the payload was asked to be referred to
+ * @opens: how often the payload was walked over
  */
 struct train_world {
 	struct srdma_payload payload;
@@ -51,33 +51,30 @@ struct train_world {
 	u8 *message;
 	u8 wire[SRDMA_MTU_MAX + 256];
 	u32 fault_at;
-	u32 refers;
+	u32 opens;
 };
 
-static int copy(struct srdma_payload *payload, u32 offset, void *to, u32 len)
+static int open_message(struct srdma_payload *payload, u32 offset)
 {
 	struct train_world *w = container_of(payload, struct train_world,
 					     payload);
+	u32 end = min_t(u32, w->fault_at, MESSAGE);
 
-	if (offset <= w->fault_at && w->fault_at < offset + len)
+	w->opens++;
+	if (offset >= end)
 		return -EFAULT;
-	memcpy(to, w->message + offset, len);
+	srdma_mem_begin_kernel(&payload->it, w->message + offset, end - offset);
 	return 0;
 }
 
-static int refer(struct srdma_payload *payload, u32 offset,
-		 struct sk_buff *skb, u32 len)
+static void close_message(struct srdma_payload *payload)
 {
-	struct train_world *w = container_of(payload, struct train_world,
-					     payload);
-
-	w->refers++;
-	return -E2BIG;
+	srdma_mem_end(&payload->it);
 }
 
 static const struct srdma_payload_ops payload_ops = {
-	.copy = copy,
-	.refer = refer,
+	.open = open_message,
+	.close = close_message,
 };
 
 static int init_world(struct kunit *test)
@@ -293,7 +290,7 @@ static void train_build__packets_are_right(struct kunit *test)
 				srdma_burst_cut(&w->burst, SRDMA_QPT_RC,
 						SRDMA_WR_SEND,
 						lens[i] + (4 << shifts[k]), 4,
-						128, shifts[k]);
+						128, false, shifts[k]);
 				if (w->burst.count * (16 + w->burst.seg) >
 				    w->path.train_bytes)
 					continue;
@@ -353,7 +350,7 @@ static void train_build__fault(struct kunit *test)
 		aim(w, false);
 		w->fault_at = at[i];
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 20000,
-				0, 128, 10);
+				0, 128, false, 10);
 		n = w->burst.count;
 		local_bh_disable();
 		rcu_read_lock();
@@ -379,8 +376,8 @@ static void train_build_loop__carries_the_payload(struct kunit *test)
 	w->tx.may_refer = true;
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, lens[i],
-				0, 128, 10);
-		w->refers = 0;
+				0, 128, true, 10);
+		w->opens = 0;
 		local_bh_disable();
 		skb = srdma_train_build_loop(&w->tx);
 		local_bh_enable();
@@ -392,7 +389,8 @@ static void train_build_loop__carries_the_payload(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, skb->len, at + lens[i]);
 		KUNIT_EXPECT_EQ(test, skb_copy_bits(skb, at, got, lens[i]), 0);
 		KUNIT_EXPECT_EQ(test, memcmp(got, w->message, lens[i]), 0);
-		KUNIT_EXPECT_EQ(test, w->refers, lens[i] >= 2048 ? 1 : 0);
+		/* This memory cannot be referred to: a second walk copies. */
+		KUNIT_EXPECT_EQ(test, w->opens, lens[i] >= 2048 ? 2 : !!lens[i]);
 		consume_skb(skb);
 	}
 	w->fault_at = 50;

@@ -9,6 +9,8 @@
 
 #include "arrival.h"
 #include "device.h"
+#include "drop.h"
+#include "fault.h"
 #include "flight.h"
 #include "path.h"
 #include "qp.h"
@@ -30,17 +32,26 @@ static enum srdma_tx_result why_not_built(const struct sk_buff *skb)
 	return PTR_ERR(skb) == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
 }
 
+static struct sk_buff *build(const struct srdma_tx *tx, u32 first, u32 *count)
+{
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return ERR_PTR(-ENOMEM);
+	return tx->path->is_local ? srdma_train_build_loop(tx) :
+				    srdma_train_build(tx, first, count);
+}
+
 static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 {
 	struct srdma_dev *dev = tx->qp->dev;
 	struct sk_buff *skb;
 
-	skb = srdma_train_build_loop(tx);
+	skb = build(tx, 0, NULL);
 	if (IS_ERR(skb))
 		return why_not_built(skb);
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
 		       skb->len - sizeof(struct srdma_loop));
+	trace_srdma_tx(tx, skb, 0, tx->burst->count);
 	srdma_rx_dispatch(skb);
 	return SRDMA_TX_SENT;
 }
@@ -49,7 +60,8 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
  * A refusal of the stack is a loss like any other: a full queue, a filter, an
  * interface that is down, a packet longer than the route's MTU.
  */
-static void hand_over(const struct srdma_tx *tx, struct sk_buff *skb, u32 count)
+static void hand_over(const struct srdma_tx *tx, struct sk_buff *skb, u32 first,
+		      u32 count)
 {
 	struct srdma_dev *dev = tx->qp->dev;
 	struct net *net = dev_net(skb->dev);
@@ -61,11 +73,12 @@ static void hand_over(const struct srdma_tx *tx, struct sk_buff *skb, u32 count)
 	if (count > 1)
 		srdma_stat_inc(dev, SRDMA_STAT_TX_TRAINS);
 
+	trace_srdma_tx(tx, skb, first, count);
 	srdma_flight_add(tx->qp, skb);
 	err = tx->path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
 				   ip_local_out(net, NULL, skb);
 	if (err < 0 || err == NET_XMIT_DROP)
-		srdma_stat_add(dev, SRDMA_STAT_TX_DROPPED, count);
+		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
 }
 
 /* Bytes behind the UDP header of a packet of the burst, but for the last. */
@@ -91,16 +104,16 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 		struct sk_buff *skb;
 
 		n = min(most, burst->count - i);
-		skb = srdma_train_build(tx, i, &n);
+		skb = build(tx, i, &n);
 		if (!IS_ERR(skb)) {
-			hand_over(tx, skb, n);
+			hand_over(tx, skb, i, n);
 			continue;
 		}
 		if (!i || PTR_ERR(skb) != -ENOMEM)
 			return why_not_built(skb);
 		/* Some have left: the others are lost. */
-		srdma_stat_add(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
-			       burst->count - i);
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
+			   burst->count - i);
 		break;
 	}
 	return SRDMA_TX_SENT;
@@ -118,10 +131,17 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 	enum srdma_tx_result result = SRDMA_TX_SENT;
 
 	rcu_read_lock();
-	if (srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
-		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE);
+	if (srdma_fault(SRDMA_FAULT_ROUTE) ||
+	    srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
+			   tx->burst->count);
 		result = SRDMA_TX_NOROUTE;
-	} else if (!tx->path->is_local) {
+	} else if (tx->path->is_local) {
+		/* Below. */
+	} else if (tx->burst->mixed) {
+		/* The peer moved away just now: comes again in pieces. */
+		result = SRDMA_TX_NOROUTE;
+	} else {
 		result = send_wire(tx);
 	}
 	rcu_read_unlock();
@@ -151,4 +171,5 @@ void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 		limit->packets = min_t(u32, WIRE_BYTES / wire,
 				       UDP_MAX_SEGMENTS);
 	limit->bytes = limit->packets * mtu;
+	limit->mixed = path->checked && path->is_local;
 }

@@ -4,7 +4,6 @@
  * holds still; but all of it is what an untrusted process wrote.
  */
 #include <linux/build_bug.h>
-#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -304,13 +303,17 @@ enum srdma_wqe_why srdma_wqe_decode(struct srdma_wqe *out, const void *slot,
 	memset(out, 0, sizeof(*out));
 	out->wr_id = raw->wr_id;
 	out->msg.flags = raw->send_flags & KNOWN_FLAGS;
-	/* Before it is cut to eight bits; REG_MR is not for user space. */
-	if (raw->opcode >= SRDMA_WR_USER_NR ||
-	    !srdma_wr_may_post(lim->qpt, raw->opcode)) {
-		out->msg.op = min_t(u32, raw->opcode, U8_MAX);
+	/*
+	 * Before it is cut to eight bits; REG_MR is not for user space. Tables
+	 * are looked up by the opcode of a failed request too.
+	 */
+	if (raw->opcode >= SRDMA_WR_USER_NR) {
+		out->msg.op = SRDMA_WR_SEND;
 		return SRDMA_WQE_OPCODE;
 	}
 	out->msg.op = raw->opcode;
+	if (!srdma_wr_may_post(lim->qpt, raw->opcode))
+		return SRDMA_WQE_OPCODE;
 	if (raw->send_flags & ~KNOWN_FLAGS)
 		return SRDMA_WQE_FLAGS;
 

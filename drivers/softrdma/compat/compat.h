@@ -108,6 +108,19 @@ static inline void srdma_compat_flow_tos(struct flowi4 *fl4, u8 tclass)
 #endif
 }
 
+/*
+ * What the newest operations are advertised by. Older cores have no name for
+ * them and refuse regions that may be flushed; an ATOMIC WRITE needs nothing
+ * of the core.
+ */
+#define SRDMA_COMPAT_CAP_ATOMIC_WRITE	BIT_ULL(40)
+#ifdef SRDMA_HAVE_FLUSH
+#define SRDMA_COMPAT_CAP_FLUSH		IB_DEVICE_FLUSH_GLOBAL
+static_assert(SRDMA_COMPAT_CAP_ATOMIC_WRITE == IB_DEVICE_ATOMIC_WRITE);
+#else
+#define SRDMA_COMPAT_CAP_FLUSH		0
+#endif
+
 /* Does crc32_le() use what the CPU offers? Before it said so, it did not. */
 static inline bool srdma_compat_crc32_le_is_fast(void)
 {

@@ -3,6 +3,8 @@
  * Syndromes, credits and timers: the tables of section 9.7.
  */
 #include <linux/limits.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "aeth.h"
@@ -20,6 +22,9 @@ static const u32 rnr_timer_us[SRDMA_RNR_TIMERS] = {
 	1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
 	61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
+
+/* Of the last code. */
+#define MOST_CREDITS	32768u
 
 enum srdma_aeth_kind srdma_aeth_kind(u8 syndrome)
 {
@@ -39,11 +44,14 @@ enum srdma_aeth_kind srdma_aeth_kind(u8 syndrome)
 
 u8 srdma_credit_encode(u32 credits)
 {
-	u8 code = SRDMA_CREDIT_UNLIMITED - 1;
+	u32 log;
 
-	while (credits_of_code[code] > credits)
-		code--;
-	return code;
+	if (credits < 2)
+		return credits;
+	/* Two codes for each power of two: itself, and half as much again. */
+	credits = min(credits, MOST_CREDITS);
+	log = ilog2(credits);
+	return 2 * log + (credits >> (log - 1) & 1);
 }
 
 u32 srdma_credit_decode(u8 code)

@@ -14,8 +14,20 @@ static bool same_headers(u8 a, u8 b)
 	return srdma_opcode_get(a)->hdr_len == srdma_opcode_get(b)->hdr_len;
 }
 
+/*
+ * May @op be first or last of a burst of @middle ones? A last packet that takes
+ * a receive WQE may be told to come again, and then it has to be alone.
+ */
+static bool may_join(u8 op, u8 middle, bool mixed)
+{
+	if (same_headers(op, middle))
+		return true;
+	return mixed && !(srdma_opcode_get(op)->flags & SRDMA_OP_RWQE &&
+			  srdma_opcode_get(op)->flags & SRDMA_OP_END);
+}
+
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
-		     u32 len, u32 pos, u32 max, u8 mtu_shift)
+		     u32 len, u32 pos, u32 max, bool mixed, u8 mtu_shift)
 {
 	u8 middle = srdma_opcode_select(qpt, wr_op, false, false);
 	u32 packets = srdma_burst_packets(len, mtu_shift);
@@ -24,18 +36,23 @@ void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 	bool end;
 	u8 op;
 
+	b->mixed = false;
 	if (start && packets > 1) {
 		op = srdma_opcode_select(qpt, wr_op, true, false);
-		if (!same_headers(op, middle))
+		if (!may_join(op, middle, mixed))
 			count = 1;
+		b->mixed = count > 1 && !same_headers(op, middle);
 	}
 	end = pos + count == packets;
 	if (end && count > 1) {
 		op = srdma_opcode_select(qpt, wr_op, false, true);
-		if (!same_headers(op, middle)) {
+		if (!may_join(op, middle, mixed)) {
 			end = false;
 			count--;
 		}
+		b->mixed |= end && !same_headers(op, middle);
+		/* Without that last packet the first may be alone. */
+		b->mixed &= count > 1;
 	}
 
 	b->count = count;

@@ -28,6 +28,7 @@
  * @ack_req: the last packet asks for an acknowledge
  * @solicited: the last packet is the end of a solicited message
  * @resend: PSNs that were on the wire before
+ * @mixed: the first or the last packet has a header that others lack
  *
  * Written by the core, only read by the caller.
  */
@@ -43,16 +44,20 @@ struct srdma_burst {
 	bool ack_req;
 	bool solicited;
 	bool resend;
+	bool mixed;
 };
 
 /**
  * struct srdma_burst_limit - how much the caller can take now
  * @packets: most packets in one burst, at least 1
  * @bytes: most payload bytes in one burst; one packet is always allowed
+ * @mixed: packets with different headers may be in one burst: no segmentation
+ *	is going to make them, they stay on this host
  */
 struct srdma_burst_limit {
 	u32 packets;
 	u32 bytes;
+	bool mixed;
 };
 
 /**
@@ -63,10 +68,11 @@ struct srdma_burst_limit {
  * @len: bytes of the message
  * @pos: its first packet to be sent, counted from 0
  * @max: most packets, at least 1
+ * @mixed: see struct srdma_burst_limit
  * @mtu_shift: log2 of the path MTU
  */
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
-		     u32 len, u32 pos, u32 max, u8 mtu_shift);
+		     u32 len, u32 pos, u32 max, bool mixed, u8 mtu_shift);
 
 /* Packets of a message of @len bytes: one even for none. */
 static inline u32 srdma_burst_packets(u32 len, u8 mtu_shift)

@@ -109,6 +109,7 @@ static void get_bth(struct srdma_pkt *pkt, const struct srdma_wire_bth *bth)
 	u32 qpn = be32_to_cpu(bth->qpn);
 
 	pkt->psn = apsn & SRDMA_PSN_MASK;
+	pkt->more = 0;
 	pkt->ack_req = apsn & SRDMA_BTH_ACKREQ;
 	pkt->dest_qpn = qpn & SRDMA_QPN_MASK;
 	pkt->fecn = qpn & SRDMA_BTH_FECN;

@@ -16,7 +16,9 @@
  * @op: the opcode's table entry, never NULL once parsed
  * @psn: packet sequence number, 24 bits
  * @dest_qpn: destination QP, 24 bits
- * @payload_len: payload bytes without pad and ICRC
+ * @payload_len: payload bytes without pad and ICRC; of a run (run.h): of all
+ *	its packets
+ * @more: of a run: packets beside the first; 0 for a packet
  * @pkey: partition key
  * @opcode: enum srdma_opcode
  * @hdr_len: where the payload begins: BTH and extension headers, bytes
@@ -56,6 +58,7 @@ struct srdma_pkt {
 	u32 psn;
 	u32 dest_qpn;
 	u32 payload_len;
+	u16 more;
 	u16 pkey;
 	u8 opcode;
 	u8 hdr_len;
@@ -125,13 +128,16 @@ enum srdma_parse srdma_pkt_parse(struct srdma_pkt *pkt, const void *hdr,
 
 /*
  * Does the payload agree with the path MTU of the QP? FIRST and
- * MIDDLE must fill it, others may not exceed it.
+ * MIDDLE must fill it, others may not exceed it. All of a run but the last do
+ * fill it, or they would not have become one.
  */
 static inline bool srdma_pkt_fits_mtu(const struct srdma_pkt *pkt, u32 mtu)
 {
+	u32 most = (pkt->more + 1u) * mtu;
+
 	if (pkt->op->payload == SRDMA_PAY_MTU)
-		return pkt->payload_len == mtu;
-	return pkt->payload_len <= mtu;
+		return pkt->payload_len == most;
+	return pkt->payload_len <= most;
 }
 
 /* Pad bytes that bring @payload_len to a multiple of four. */

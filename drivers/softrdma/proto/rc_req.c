@@ -21,6 +21,17 @@
 /* A train is not made smaller than this by the window, packets. */
 #define TRAIN_FLOOR	8u
 
+/* See ask_at_end(). */
+#define QUIET_MAX	16u
+
+/*
+ * A timeout is to be seen no sooner than the local ACK timeout and no later
+ * than four times that (9.7.6.1.3). Probes find losses long before, so a retry
+ * is spent as late as may be: it is rather the peer, or a queue on the way,
+ * that takes its time, and to send all again would only add to it.
+ */
+#define TIMEOUT_FACTOR	4
+
 void srdma_rc_req_init(struct srdma_rc_req *req,
 		       const struct srdma_rc_req_attr *attr,
 		       void *base, u32 stride, u32 mask)
@@ -38,6 +49,9 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	req->mode = SRDMA_REQ_RUN;
 	srdma_rc_req_update(req, attr);
 	req->cwnd = req->win_max;
+	if (attr->start_inflight)
+		req->cwnd = clamp(attr->start_inflight >> req->mtu_shift, 1u,
+				  req->win_max);
 	req->ssthresh = req->win_max;
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
@@ -59,7 +73,7 @@ void srdma_rc_req_update(struct srdma_rc_req *req,
 	req->rnr_retry = attr->rnr_retry;
 	req->retry_left = min(req->retry_left, req->retry_cnt);
 	req->rnr_left = min(req->rnr_left, req->rnr_retry);
-	req->timeout_ns = srdma_ack_timeout_ns(attr->timeout);
+	req->timeout_ns = TIMEOUT_FACTOR * srdma_ack_timeout_ns(attr->timeout);
 	srdma_req_rearm(req);
 }
 
@@ -290,6 +304,16 @@ static u32 ask_every(const struct srdma_rc_req *req)
 	return max(req->cwnd / 4, 1u);
 }
 
+/*
+ * Packets at the end of the queue that may go without asking, while nobody
+ * waits to hear of them: so that an acknowledge answers many small messages.
+ * If no more come to ask for them, a probe does.
+ */
+static u32 ask_at_end(const struct srdma_rc_req *req)
+{
+	return min(QUIET_MAX, (req->mask + 1) / 4);
+}
+
 /* Does the last packet of @b ask for an acknowledge? */
 static bool asks(const struct srdma_rc_req *req,
 		 const struct srdma_rc_msg *msg, const struct srdma_burst *b)
@@ -301,12 +325,15 @@ static bool asks(const struct srdma_rc_req *req,
 		return true;
 	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
 		return false;
-	if (msg->flags & SRDMA_WR_SIGNALED || req->cur + 1 == req->head ||
-	    req->mode != SRDMA_REQ_RUN || b->resend)
+	if (msg->flags & SRDMA_WR_SIGNALED || req->mode != SRDMA_REQ_RUN ||
+	    b->resend)
 		return true;
-	/* What waits for this one must not wait for a probe. */
-	if (req->limited && !srdma_psn_before(msg->ssn, req->lsn))
+	/* The last credit: what follows is going to wait for others. */
+	if (req->limited && !srdma_psn_before(msg->ssn, req->lsn) &&
+	    srdma_wr_infos[msg->op].flags & SRDMA_WRI_RWQE)
 		return true;
+	if (req->cur + 1 == req->head)
+		return req->unasked + b->count >= ask_at_end(req);
 	after = srdma_rc_req_msg(req, req->cur + 1);
 	return after->flags & SRDMA_MSG_DRAIN || srdma_msg_is_local(after);
 }
@@ -319,6 +346,7 @@ static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
 		    struct srdma_burst *b)
 {
 	b->count = 1;
+	b->mixed = false;
 	b->offset = pos << mtu_shift;
 	b->len = msg->len - b->offset;
 	b->seg = b->len;
@@ -330,7 +358,7 @@ static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
 
 /* The burst at @psn of message @idx, of at most @max packets. */
 static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
-		 struct srdma_rc_burst *out)
+		 bool mixed, struct srdma_rc_burst *out)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 pos = srdma_psn_dist(msg->psn, psn);
@@ -346,7 +374,7 @@ static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
 		fill_rd(msg, pos, req->mtu_shift, b);
 		return;
 	}
-	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max,
+	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max, mixed,
 			req->mtu_shift);
 	if (pos + b->count == msg->npsn)
 		b->solicited = msg->flags & SRDMA_WR_SOLICITED;
@@ -378,10 +406,19 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	fill(req, req->una, req->una_psn, 1, out);
+	fill(req, req->una, req->una_psn, 1, false, out);
 	out->probe = true;
 	out->b.ack_req = true;
 	out->b.resend = true;
+}
+
+/* What comes next waits for what nobody has asked for yet. */
+static bool ask_now(const struct srdma_rc_req *req, struct srdma_rc_burst *out)
+{
+	if (!req->unasked || !srdma_req_outstanding(req))
+		return false;
+	fill_probe(req, out);
+	return true;
 }
 
 enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
@@ -408,6 +445,8 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 	msg = srdma_rc_req_msg(req, req->cur);
 	if (req->cur == req->fresh) {
 		may = may_begin(req, msg);
+		if (may == SRDMA_NEXT_ORDER && ask_now(req, out))
+			return SRDMA_NEXT_SEND;
 		if (may != SRDMA_NEXT_SEND && may != SRDMA_NEXT_LOCAL)
 			return may;
 		begin(req, msg);
@@ -423,8 +462,9 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 	credit = credit_packets(req, msg, srdma_psn_dist(msg->psn,
 							 req->cur_psn));
 	if (!credit)
-		return SRDMA_NEXT_CREDIT;
-	fill(req, req->cur, req->cur_psn, min(packets, credit), out);
+		return ask_now(req, out) ? SRDMA_NEXT_SEND : SRDMA_NEXT_CREDIT;
+	fill(req, req->cur, req->cur_psn, min(packets, credit), limit->mixed,
+	     out);
 	if (req->limited && credit <= out->b.count)
 		out->b.ack_req = true;
 	return SRDMA_NEXT_SEND;
@@ -453,6 +493,7 @@ static void probe_sent(struct srdma_rc_req *req,
 		       const struct srdma_rc_burst *burst, u64 now)
 {
 	req->probe_due = false;
+	req->unasked = 0;
 	req->probe_out = true;
 	req->probe_psn = burst->b.psn;
 	req->rtt_timed = false;
@@ -531,8 +572,13 @@ void srdma_rc_req_abort(struct srdma_rc_req *req)
 
 void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain)
 {
-	if (!srdma_req_dead(req))
-		req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
+	if (srdma_req_dead(req))
+		return;
+	req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
+	/* Somebody waits now for what nobody has asked for. */
+	if (drain && req->unasked && srdma_req_outstanding(req) &&
+	    req->cur == req->fresh)
+		req->probe_due = true;
 }
 
 bool srdma_rc_req_drained(const struct srdma_rc_req *req)

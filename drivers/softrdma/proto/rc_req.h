@@ -170,6 +170,8 @@ struct srdma_rc_done {
  * @psn: first PSN to send (srdma_rc_req_init() only)
  * @mtu: path MTU, bytes, a power of two 256 .. 4096 (init only)
  * @max_inflight: most bytes outstanding, 0 for no limit
+ * @start_inflight: the same for the first round trip, doubled by each that
+ *	loses nothing; 0 for @max_inflight (init only)
  * @max_rd_atomic: READs and atomics outstanding, at least 1 to send any
  * @retry_cnt: transport retries, 0 .. 7; 7 is seven
  * @rnr_retry: RNR retries, 0 .. 7; 7 is without end
@@ -179,6 +181,7 @@ struct srdma_rc_req_attr {
 	u32 psn;
 	u32 mtu;
 	u32 max_inflight;
+	u32 start_inflight;
 	u8 max_rd_atomic;
 	u8 retry_cnt;
 	u8 rnr_retry;
@@ -219,6 +222,7 @@ struct srdma_rc_req_attr {
  * @rnr_retry: see struct srdma_rc_req_attr
  * @retry_left: transport retries left before the next progress
  * @rnr_left: RNR retries left before the next progress
+ * @rnr_row: RNR NAKs since the last progress, as far as they are counted
  * @probes: probes sent since the last progress
  * @probe_due: next() is to send the oldest incomplete packet once
  * @probe_out: @probe_psn has been sent and not been answered
@@ -238,7 +242,7 @@ struct srdma_rc_req_attr {
  * @rtt_at: when that was sent, ns
  * @srtt_ns: smoothed round trip, 0 before the first measurement
  * @rttvar_ns: its mean deviation
- * @timeout_ns: local ACK timeout, 0 for none
+ * @timeout_ns: when a retry is spent after nothing was heard, 0 for never
  * @heard_at: last progress, or when the first of now outstanding went, ns
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
@@ -281,6 +285,7 @@ struct srdma_rc_req {
 	u8 rnr_retry;
 	u8 retry_left;
 	u8 rnr_left;
+	u8 rnr_row;
 
 	u8 probes;
 	bool probe_due;
@@ -393,10 +398,17 @@ void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain);
 /* In SQD: is every begun message complete? (Event SQ_DRAINED.) */
 bool srdma_rc_req_drained(const struct srdma_rc_req *req);
 
+/*
+ * Is @pkt the next part of the response to a READ? Then, and only then,
+ * packets that continue it may be added (run.h) before srdma_rc_req_response().
+ */
+bool srdma_rc_req_expects(const struct srdma_rc_req *req,
+			  const struct srdma_pkt *pkt);
+
 /**
  * srdma_rc_req_response() - a response packet came
  * @req: requester
- * @pkt: ACK, ATOMIC ACK or READ response, any form
+ * @pkt: ACK, ATOMIC ACK or READ response, any form; a packet or a run
  * @now: time, ns
  * @act: filled in for SRDMA_REQ_PLACE and SRDMA_REQ_ATOMIC
  *

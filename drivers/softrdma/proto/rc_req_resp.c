@@ -18,6 +18,10 @@
 /* Messages from the oldest on that are looked at for a lost answer. */
 #define LOOK_AHEAD	16u
 
+/* RNR NAKs in a row double the wait, so often and so far at most. */
+#define RNR_ROW_MAX		9
+#define RNR_BACKOFF_MAX_NS	4000000ull
+
 /* Which started message has @psn? It is one of those outstanding. */
 static u32 find(const struct srdma_rc_req *req, u32 psn)
 {
@@ -135,6 +139,22 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 	return SRDMA_REQ_ACK;
 }
 
+/*
+ * How long to wait: at least what was asked for, which may be 10 us. A peer
+ * that is not ready again and again has no receives for some time yet; to send
+ * it everything each 10 us would take a processor, maybe the very one that the
+ * peer needs to post them.
+ */
+static u64 rnr_wait(struct srdma_rc_req *req, u8 code)
+{
+	u64 asked = srdma_rnr_timer_ns(code);
+	u64 wait = min(asked << req->rnr_row, max(asked, RNR_BACKOFF_MAX_NS));
+
+	if (req->rnr_row < RNR_ROW_MAX)
+		req->rnr_row++;
+	return wait;
+}
+
 /* RNR NAK (9.7.5.2): the message at @psn waits for a receive WQE. */
 static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 				    const struct srdma_pkt *pkt, u64 now)
@@ -154,7 +174,7 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 		req->rnr_left--;
 	srdma_req_go_back(req, now);
 	req->probe_due = false;
-	req->rnr_until = now + srdma_rnr_timer_ns(
+	req->rnr_until = now + rnr_wait(req,
 					srdma_aeth_value(pkt->aeth.syndrome));
 	srdma_req_rearm(req);
 	return SRDMA_REQ_RNR_WAIT;
@@ -275,7 +295,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 {
 	u32 idx = find(req, pkt->psn);
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-	u32 mtu = 1u << req->mtu_shift;
+	u32 most = (pkt->more + 1u) << req->mtu_shift;
 	u32 offset = srdma_psn_dist(msg->psn, pkt->psn) << req->mtu_shift;
 	u32 len = 0;
 
@@ -299,10 +319,10 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_DUP;
 	if (offset > msg->done)
 		return behind_hole(req, idx, offset, now);
-	if (pkt->payload_len != min(len - offset, mtu))
+	if (pkt->payload_len != min(len - offset, most))
 		return bad_response(req, idx);
 	act->idx = idx;
-	act->psn = pkt->psn;
+	act->psn = srdma_psn_add(pkt->psn, pkt->more);
 	act->offset = offset;
 	act->len = pkt->payload_len;
 	return SRDMA_REQ_PLACE;
@@ -350,6 +370,22 @@ static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_GHOST;
 	take_credits(req, pkt);
 	return SRDMA_REQ_ACK;
+}
+
+bool srdma_rc_req_expects(const struct srdma_rc_req *req,
+			  const struct srdma_pkt *pkt)
+{
+	const struct srdma_rc_msg *msg;
+	u32 idx;
+
+	if (!(pkt->op->flags & SRDMA_OP_READ_RESP) ||
+	    srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
+		return false;
+	idx = find(req, pkt->psn);
+	msg = srdma_rc_req_msg(req, idx);
+	return msg->op == SRDMA_WR_READ && !msg->answered &&
+	       srdma_psn_dist(msg->psn, pkt->psn) ==
+	       msg->done >> req->mtu_shift;
 }
 
 enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,

@@ -108,6 +108,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->rnr_until = 0;
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
+	req->rnr_row = 0;
 	req->probes = 0;
 	req->probe_due = false;
 	req->probe_out = false;
@@ -119,13 +120,19 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	grow(req, steps);
 }
 
+/*
+ * Half of what was on the way when something got lost: the window itself says
+ * nothing as long as there is not that much to send.
+ */
 void srdma_req_note_loss(struct srdma_rc_req *req)
 {
+	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
+
 	if (req->recovering)
 		return;
 	req->recovering = true;
 	req->recover_psn = req->cur_psn;
-	req->ssthresh = min(max(req->cwnd / 2, CWND_FLOOR), req->win_max);
+	req->ssthresh = min(max(flight / 2, CWND_FLOOR), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
 }
@@ -149,6 +156,8 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	req->probe_at = now + srdma_req_probe_wait(req);
 	srdma_rc_req_msg(req, req->una)->high = 0;
 	srdma_req_note_loss(req);
+	/* As good as all of it was lost: feel the way again from the floor. */
+	req->cwnd = min(req->cwnd, CWND_FLOOR);
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;

@@ -72,11 +72,15 @@ void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
 /*
  * Out of sequence: one NAK for the gap (9.7.5.2). The packets that follow in
  * order are silently dropped; one that does not follow in order shows that
- * the requester went back and the expected packet was lost again.
+ * the requester went back and the expected packet was lost again. Not so after
+ * a RNR NAK: the requester comes back by itself, and a NAK for what a network
+ * that changes the order has made of its packets would cost it a retry each
+ * time, or take the place of a RNR NAK that has not left yet.
  */
 static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp, u32 psn)
 {
-	if (!resp->gap || !srdma_psn_after(psn, resp->gap_psn))
+	if (!resp->gap || (!resp->told_rnr &&
+			   !srdma_psn_after(psn, resp->gap_psn)))
 		srdma_resp_nak(resp, srdma_aeth_nak(SRDMA_NAK_PSN_SEQ),
 			       resp->epsn);
 	resp->gap = true;
@@ -312,8 +316,8 @@ static void commit_payload(struct srdma_rc_resp *resp,
 {
 	u32 op = pkt->op->flags;
 
-	resp->ack_psn = resp->epsn;
-	resp->epsn = srdma_psn_next(resp->epsn);
+	resp->ack_psn = srdma_psn_add(resp->epsn, pkt->more);
+	resp->epsn = srdma_psn_next(resp->ack_psn);
 	resp->ack_due |= pkt->ack_req;
 	resp->in = op & SRDMA_OP_END ? 0 : op & (SRDMA_OP_SEND | SRDMA_OP_WRITE);
 	resp->offset = act->offset + act->len;
@@ -341,6 +345,7 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 	}
 	/* A NAK that has not left yet asked for just this packet. */
 	resp->gap = false;
+	resp->told_rnr = false;
 	resp->nak_due = false;
 	if (pkt->op->flags & SRDMA_OP_RD_ATOMIC)
 		keep(resp, pkt, act);
@@ -364,5 +369,6 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 	srdma_resp_nak_why(resp, why, pkt->psn);
 	/* What follows a RNR NAK is dropped without another NAK (9.7.5.2). */
 	resp->gap = true;
-	resp->gap_psn = pkt->psn;
+	resp->told_rnr = why == SRDMA_WHY_NO_RWQE;
+	resp->gap_psn = srdma_psn_add(pkt->psn, pkt->more);
 }

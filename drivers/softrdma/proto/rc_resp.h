@@ -184,6 +184,7 @@ struct srdma_rc_resp_attr {
  * @gap_psn: with @gap: highest PSN seen behind the gap
  * @gap: a NAK was given for @epsn; no other until it comes, or until the
  *	requester is seen to have gone back without it coming
+ * @told_rnr: that NAK was RNR: no other at all until @epsn comes
  * @in: SRDMA_OP_SEND or SRDMA_OP_WRITE inside such a message, else 0
  * @offset: bytes of the message received
  * @left: WRITE: bytes still to come
@@ -210,6 +211,7 @@ struct srdma_rc_resp {
 	u32 msn;
 	u32 gap_psn;
 	bool gap;
+	bool told_rnr;
 
 	u32 in;
 	u32 offset;
@@ -245,7 +247,7 @@ void srdma_rc_resp_update(struct srdma_rc_resp *resp, u8 min_rnr_timer);
 /**
  * srdma_rc_resp_request() - judge a request packet
  * @resp: responder
- * @pkt: any RC request opcode, and nothing else
+ * @pkt: any RC request opcode, and nothing else; a packet or a run
  * @act: filled in for the verdicts that are to be executed
  */
 enum srdma_resp_verdict srdma_rc_resp_request(struct srdma_rc_resp *resp,
@@ -266,6 +268,16 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 			const struct srdma_pkt *pkt,
 			const struct srdma_rc_resp_act *act,
 			enum srdma_resp_why why);
+
+/*
+ * Is @pkt the packet that is expected? Then, and only then, packets that
+ * continue it may be added (run.h) before srdma_rc_resp_request().
+ */
+static inline bool srdma_rc_resp_expects(const struct srdma_rc_resp *resp,
+					 const struct srdma_pkt *pkt)
+{
+	return pkt->psn == resp->epsn;
+}
 
 /* Is any response to be sent? */
 static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)

@@ -60,7 +60,10 @@ static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
 	out->b.last = opcode;
 }
 
-/* First and last response carry an AETH, the others do not: so they go alone. */
+/*
+ * First and last response carry an AETH, the others do not: so they go alone,
+ * where that matters.
+ */
 static void fill_read(const struct srdma_rc_resp *resp,
 		      const struct srdma_rc_res *res,
 		      const struct srdma_burst_limit *limit,
@@ -69,18 +72,29 @@ static void fill_read(const struct srdma_rc_resp *resp,
 	u32 pos = srdma_psn_dist(res->psn, res->cur_psn);
 	u32 left = srdma_psn_dist(res->cur_psn, res->end_psn);
 	bool start = res->cur_psn == res->start_psn;
-	u32 count = 1;
+	u32 count = 1, most = left;
+	bool end;
 
-	if (!start && left > 1) {
-		count = min(left - 1, max(limit->packets, 1u));
+	if (!limit->mixed && left > 1)
+		most = start ? 1 : left - 1;
+	if (most > 1) {
+		count = min(most, max(limit->packets, 1u));
 		count = min(count, max(limit->bytes >> resp->mtu_shift, 1u));
 	}
-	fill_single(out, srdma_opcode_read_resp(start, left == 1),
+	end = count == left;
+	fill_single(out, srdma_opcode_read_resp(start, end && count == 1),
 		    res->cur_psn);
+	if (count > 1) {
+		out->b.middle = SRDMA_RC_READ_RESP_MIDDLE;
+		out->b.last = srdma_opcode_read_resp(false, end);
+		out->b.mixed = start || end;
+	}
 	out->b.count = count;
 	out->b.offset = pos << resp->mtu_shift;
 	out->b.seg = min(res->len - out->b.offset, resp->mtu);
-	out->b.len = left == 1 ? out->b.seg : count << resp->mtu_shift;
+	out->b.len = count << resp->mtu_shift;
+	if (end)
+		out->b.len = min(out->b.len, res->len - out->b.offset);
 	out->va = res->va + out->b.offset;
 	out->rkey = res->rkey;
 }

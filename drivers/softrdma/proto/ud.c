@@ -16,7 +16,11 @@ enum srdma_ud_send srdma_ud_send_check(u64 length, u32 mtu, u32 remote_qpn)
 	return SRDMA_UD_SEND_OK;
 }
 
-/* In the order of section 9.6.1: opcode, partition, Q_Key, length. */
+/*
+ * In the order of section 9.6.1: opcode, partition, Q_Key, length. Who receives
+ * on QP 1 takes a failed receive for the end of the QP, and what is shorter
+ * than a MAD for a whole one.
+ */
 enum srdma_ud_recv srdma_ud_recv_check(const struct srdma_pkt *pkt,
 				       const struct srdma_ud_env *env)
 {
@@ -27,6 +31,8 @@ enum srdma_ud_recv srdma_ud_recv_check(const struct srdma_pkt *pkt,
 	if (pkt->deth.qkey != env->qkey)
 		return SRDMA_UD_RECV_QKEY;
 	if (!srdma_pkt_fits_mtu(pkt, env->mtu))
+		return SRDMA_UD_RECV_LENGTH;
+	if (env->mads_only && pkt->payload_len != SRDMA_MAD_LEN)
 		return SRDMA_UD_RECV_LENGTH;
 	return SRDMA_UD_RECV_OK;
 }

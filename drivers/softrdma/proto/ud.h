@@ -10,6 +10,9 @@
 
 #include "packet.h"
 
+/* Bytes of a management datagram (section 13.4.2). */
+#define SRDMA_MAD_LEN	256
+
 /* Do two P_Keys let their owners talk (section 10.9.3)? */
 static inline bool srdma_pkey_match(u16 a, u16 b)
 {
@@ -41,7 +44,7 @@ enum srdma_ud_recv {
 	SRDMA_UD_RECV_OPCODE,	/* not a datagram: drop */
 	SRDMA_UD_RECV_PKEY,	/* drop */
 	SRDMA_UD_RECV_QKEY,	/* drop */
-	SRDMA_UD_RECV_LENGTH,	/* more than the path MTU: drop */
+	SRDMA_UD_RECV_LENGTH,	/* more than the path MTU, or no MAD: drop */
 	SRDMA_UD_RECV_NR,
 };
 
@@ -50,11 +53,13 @@ enum srdma_ud_recv {
  * @qkey: its Q_Key
  * @pkey: its P_Key
  * @mtu: largest payload of its port, bytes
+ * @mads_only: it is QP 1, where a payload is a MAD
  */
 struct srdma_ud_env {
 	u32 qkey;
 	u16 pkey;
 	u16 mtu;
+	bool mads_only;
 };
 
 enum srdma_ud_recv srdma_ud_recv_check(const struct srdma_pkt *pkt,

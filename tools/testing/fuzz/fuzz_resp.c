@@ -8,6 +8,7 @@
 #include "proto/packet.h"
 #include "proto/psn.h"
 #include "proto/rc_resp.h"
+#include "proto/run.h"
 
 #define STEPS		400	/* per input, and so per second */
 #define RESPONSES	64	/* sent in one go */
@@ -78,12 +79,37 @@ static bool choose_packet(struct input *in, const struct fuzz_resp *f,
 	       SRDMA_PARSE_OK;
 }
 
+/* Packets that came together with the one expected; most continue it. */
+static void join(struct input *in, const struct fuzz_resp *f,
+		 struct srdma_pkt *run)
+{
+	struct srdma_pkt want = { .mig = run->mig };
+	uint8_t hdr[SRDMA_HDR_MAX];
+	uint32_t len, most;
+
+	if (!srdma_rc_resp_expects(&f->resp, run) ||
+	    !srdma_run_is_open(run, f->mtu))
+		return;
+	for (most = in_u8(in) % 8; most; most--) {
+		want.opcode = (run->opcode & ~1u) + in_u8(in) % 4;
+		want.psn = srdma_psn_add(run->psn, run->more + 1u);
+		want.payload_len = choose_length(in, want.opcode, f->mtu);
+		want.ack_req = in_u8(in) & 1;
+		len = srdma_pkt_build(hdr, &want);
+		len = srdma_pkt_wire_len(len, want.payload_len);
+		if (!srdma_run_add(run, (const void *)hdr, len, f->mtu) ||
+		    !srdma_run_is_open(run, f->mtu))
+			return;
+	}
+}
+
 static void check_act(const struct fuzz_resp *f,
+		      const struct srdma_pkt *pkt,
 		      const struct srdma_rc_resp_act *act,
 		      enum srdma_resp_verdict verdict)
 {
 	if (verdict == SRDMA_RESP_SEND || verdict == SRDMA_RESP_WRITE) {
-		CHECK(act->len <= f->mtu);
+		CHECK(act->len <= (pkt->more + 1u) * f->mtu);
 		CHECK(act->offset <= SRDMA_MSG_MAX);
 		CHECK(act->len <= SRDMA_MSG_MAX - act->offset);
 	}
@@ -130,6 +156,7 @@ static void take_request(struct fuzz_resp *f, struct input *in)
 
 	if (!choose_packet(in, f, &pkt))
 		return;
+	join(in, f, &pkt);
 	verdict = srdma_rc_resp_request(&f->resp, &pkt, &act);
 	CHECK(verdict < SRDMA_RESP_NR);
 	CHECK(f->resp.epsn == epsn);
@@ -140,7 +167,7 @@ static void take_request(struct fuzz_resp *f, struct input *in)
 	if (verdict > SRDMA_RESP_DUP_READ)
 		return;
 	CHECK(pkt.psn == epsn || act.flags & SRDMA_ACT_DUP);
-	check_act(f, &act, verdict);
+	check_act(f, &pkt, &act, verdict);
 	execute(f, in, &pkt, &act);
 	CHECK(f->resp.epsn <= 0xffffff);
 	CHECK(f->resp.msn == f->msn);

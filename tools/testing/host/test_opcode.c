@@ -248,7 +248,7 @@ TEST(wr_may_post__newer_opcodes)
 		uint32_t op;
 		bool uc, rc;
 	} newer[] = {
-		{ 7,  false, true },	/* LOCAL_INV */
+		{ 7,  true,  true },	/* LOCAL_INV */
 		{ 8,  true,  true },	/* BIND_MW */
 		{ 9,  false, true },	/* SEND_WITH_INV */
 		{ 10, false, false },	/* TSO */

@@ -306,13 +306,83 @@ TEST(req_ack_req__where_it_is_asked_for)
 	send_one();
 	EXPECT(!burst.b.ack_req);
 	send_one();
-	EXPECT(burst.b.ack_req);	/* nothing behind it */
+	EXPECT(!burst.b.ack_req);	/* nobody waits for it */
 	limit.packets = 2;
 	push(SRDMA_WR_SEND, 6 * MTU, 0);
 	send_one();
+	EXPECT(burst.b.ack_req);	/* a quarter of the window */
+	send_one();
 	EXPECT(!burst.b.ack_req);
 	send_one();
-	EXPECT(burst.b.ack_req);	/* a quarter of the window */
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_ack_req__of_a_short_queue_a_quarter_goes_without)
+{
+	u32 quiet, i;
+
+	begin(NULL);
+	quiet = min((req.mask + 1) / 4, 16u);
+	REQUIRE(quiet > 1);
+	for (i = 1; i < quiet; i++) {
+		push(SRDMA_WR_WRITE, 1, 0);
+		send_one();
+		EXPECT(!burst.b.ack_req);
+	}
+	push(SRDMA_WR_WRITE, 1, 0);
+	send_one();
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_ack_req__a_probe_asks_when_nothing_follows)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 1, 0);
+	send_one();
+	EXPECT(!burst.b.ack_req);
+	REQUIRE(req.deadline);
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PROBE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_ack_req__what_waits_for_order_has_it_asked_for)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 1, 0);
+	send_one();
+	EXPECT(!burst.b.ack_req);
+	push(SRDMA_WR_LOCAL_INV, 0, SRDMA_MSG_DRAIN);
+	send_one();
+	EXPECT(burst.probe);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_ORDER);
+}
+
+TEST(req_ack_req__draining_has_it_asked_for)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 1, 0);
+	send_one();
+	srdma_rc_req_drain(&req, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	EXPECT(burst.b.ack_req);
+}
+
+/* Acknowledged without having asked: there is nothing to send again. */
+TEST(req_ack_req__draining_asks_for_nothing_when_all_is_known)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 1, 0);
+	send_one();
+	EXPECT(!burst.b.ack_req);
+	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
+	srdma_rc_req_drain(&req, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT(srdma_rc_req_drained(&req));
 }
 
 TEST(req_ack__one_for_many)
@@ -662,7 +732,7 @@ TEST(req_update__smaller_limits)
 	EXPECT_EQ(req.retry_left, 1);
 	EXPECT_EQ(req.rnr_left, 2);
 	EXPECT_EQ(req.cwnd, 3);
-	EXPECT_EQ(req.timeout_ns, 8192);
+	EXPECT_EQ(req.timeout_ns, 4 * 8192);
 	push(SRDMA_WR_SEND, 8 * MTU, 0);
 	EXPECT_EQ(send_all(), 3);
 }

@@ -273,6 +273,34 @@ TEST(req_rnr__seven_is_without_end)
 	expect_retired(0, SRDMA_ST_OK);
 }
 
+/* A peer without receives is asked less and less often. */
+TEST(req_rnr__in_a_row_wait_longer)
+{
+	struct srdma_rc_req_attr a = usual;
+	uint64_t wait = 10 * US;
+	uint32_t i;
+
+	a.rnr_retry = 7;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	for (i = 0; i < 20; i++) {
+		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+		EXPECT_EQ(req.deadline, now + wait);
+		wait = wait < 2000 * US ? 2 * wait : 4000 * US;
+		expire();
+		send_all();
+	}
+	/* Longer if it asks for longer; and from the start after progress. */
+	rnr(0, 20);
+	EXPECT_EQ(req.deadline, now + 10240 * US);
+	expire();
+	send_all();
+	rnr(1, 1);
+	EXPECT_EQ(req.deadline, now + 10 * US);
+}
+
 TEST(req_rnr__progress_gives_new_retries)
 {
 	begin(NULL);
@@ -460,7 +488,7 @@ TEST(req_timeout__sends_all_again)
 		probes++;
 	}
 	EXPECT(probes > 2 && probes < 10);
-	EXPECT_EQ(now, start + 4096 * (1 << 14));
+	EXPECT_EQ(now, start + 4ull * 4096 * (1 << 14));
 	EXPECT_EQ(req.retry_left, 6);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	expect_burst(0, 2, 0, 2 * MTU, SRDMA_RC_SEND_FIRST);
@@ -495,7 +523,7 @@ TEST(req_timeout__retries_used_up)
 	} while (v != SRDMA_TIMER_FAILED);
 	EXPECT_EQ(copies, 4);
 	EXPECT(probes >= 4 && probes <= 40);
-	EXPECT_EQ(now, start + 4ull * 4096 * (1 << 14));
+	EXPECT_EQ(now, start + 4 * 4ull * 4096 * (1 << 14));
 	expect_retired(0, SRDMA_ST_RETRY_EXC);
 	expect_retired(1, SRDMA_ST_FLUSH);
 	EXPECT_EQ(req.deadline, 0);
@@ -662,11 +690,12 @@ TEST(req_window__shrinks_once_for_a_loss_and_grows_again)
 	push(SRDMA_WR_READ, 100 * MTU, 0);
 	send_all();
 	read_resp(1, MTU);
-	EXPECT_EQ(req.cwnd, 200);
+	/* Half of what was on the way. */
+	EXPECT_EQ(req.cwnd, 150);
 	send_one();
 	/* Of the same flight: paid for. */
 	read_resp(102, MTU);
-	EXPECT_EQ(req.cwnd, 200);
+	EXPECT_EQ(req.cwnd, 150);
 	cwnd = req.cwnd;
 	for (i = 0; i < 100; i++) {
 		read_resp(i, MTU);
@@ -688,8 +717,26 @@ TEST(req_window__not_below_its_floor)
 		send_all();
 		now += 1 * US;
 	}
-	/* From 2^23 - 1 packets, halved fifteen times. */
+	/* Half of fifteen packets would be less. */
 	EXPECT(req.cwnd >= 32 && req.cwnd < 32 + 512);
+}
+
+TEST(req_window__timeout_leaves_the_floor)
+{
+	enum srdma_req_timer what;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 300 * MTU, 0);
+	send_all();
+	do {
+		what = expire();
+		if (what == SRDMA_TIMER_PROBE)
+			send_one();
+	} while (what == SRDMA_TIMER_PROBE);
+	EXPECT_EQ(what, SRDMA_TIMER_RETRY);
+	EXPECT_EQ(req.cwnd, 32);
+	EXPECT_EQ(req.ssthresh, 150);
+	EXPECT_EQ(send_all(), 32);
 }
 
 TEST(req_window__congestion_notification)
@@ -701,10 +748,27 @@ TEST(req_window__congestion_notification)
 	push(SRDMA_WR_SEND, 300 * MTU, 0);
 	send_all();
 	srdma_rc_req_congested(&req);
-	EXPECT_EQ(req.cwnd, 200);
+	EXPECT_EQ(req.cwnd, 150);
 	srdma_rc_req_congested(&req);
-	EXPECT_EQ(req.cwnd, 200);
+	EXPECT_EQ(req.cwnd, 150);
 	ack(299);
 	srdma_rc_req_congested(&req);
-	EXPECT(req.cwnd < 200);
+	EXPECT(req.cwnd < 150);
+}
+
+TEST(req_window__starts_small_and_doubles)
+{
+	struct srdma_rc_req_attr a = usual;
+	u32 sent;
+
+	a.max_inflight = 64 * MTU;
+	a.start_inflight = 8 * MTU;
+	begin(&a);
+	EXPECT_EQ(req.cwnd, 8);
+	push(SRDMA_WR_WRITE, 64 * MTU, 0);
+	sent = send_all();
+	REQUIRE(sent);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(7);
+	EXPECT_EQ(req.cwnd, 16);
 }

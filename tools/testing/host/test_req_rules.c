@@ -54,7 +54,10 @@ static void post(uint8_t op, uint32_t len, uint8_t flags)
 
 static enum srdma_req_next next(void)
 {
-	static const struct srdma_burst_limit limit = { 64, 65536 };
+	static const struct srdma_burst_limit limit = {
+		.packets = 64,
+		.bytes = 65536,
+	};
 
 	return srdma_rc_req_next(&req, now, &limit, &burst);
 }
@@ -185,12 +188,12 @@ TEST(req_next__asking_changes_nothing)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
-TEST(req_next__last_in_the_queue_asks_for_an_ack)
+TEST(req_next__last_in_the_queue_need_not_ask_for_an_ack)
 {
 	begin_usual();
 	post(SRDMA_WR_SEND, 1, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	EXPECT(burst.b.ack_req);
+	EXPECT(!burst.b.ack_req);
 	EXPECT(!burst.b.solicited);
 	post(SRDMA_WR_SEND, 1, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
@@ -255,6 +258,10 @@ TEST(req_drain__begins_nothing)
 	send_all();
 	post(SRDMA_WR_SEND, 4, 0);
 	srdma_rc_req_drain(&req, true);
+	/* Only the end of what was begun, to hear of it. */
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	srdma_rc_req_sent(&req, &burst, now);
 	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
 	EXPECT(!srdma_rc_req_drained(&req));
 	EXPECT_EQ(ack(0, 0x1f), SRDMA_REQ_ACK);
@@ -549,6 +556,7 @@ TEST(req_timeout__no_earlier_than_agreed)
 	send_all();
 	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
 	EXPECT(now - START >= 67108864);	/* 4.096 us * 2^14 */
+	EXPECT(now - START <= 4 * 67108864ull);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.psn, FIRST);
 	EXPECT(burst.b.resend);

@@ -179,6 +179,30 @@ TEST(resp_rnr__nothing_changes_and_it_comes_again)
 	EXPECT_ACK(0x21, 0);
 }
 
+/* A network that duplicates and reorders: two packets come in every order. */
+TEST(resp_rnr__what_is_behind_it_gets_no_nak_in_any_order)
+{
+	static const uint8_t steps[] = { 1, 2, 2, 1, 3, 1 };
+	unsigned int i;
+
+	begin(1);
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_SEND);
+	srdma_rc_resp_fail(&resp, &pkt, &act, SRDMA_WHY_NO_RWQE);
+	/* Not in place of the RNR NAK, and not after it. */
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 2, 4), SRDMA_RESP_DROP_GAP);
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 1, 4), SRDMA_RESP_DROP_GAP);
+	EXPECT_ACK(0x2c, 0);
+	for (i = 0; i < sizeof(steps); i++)
+		EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, steps[i], 4),
+			  SRDMA_RESP_DROP_GAP);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_SEND);
+	commit();
+	/* From now on a gap is one again. */
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 3, 4), SRDMA_RESP_DROP_GAP);
+	EXPECT_ACK(0x60, 1);
+}
+
 TEST(resp_fail__each_reason_has_its_nak)
 {
 	static const struct {
@@ -242,7 +266,10 @@ TEST(resp_ack__only_when_asked_for)
 
 TEST(resp_credit__code_in_the_acknowledge)
 {
-	static const struct srdma_burst_limit limit = { 1, 256 };
+	static const struct srdma_burst_limit limit = {
+		.packets = 1,
+		.bytes = 256,
+	};
 
 	begin(1);
 	srdma_rc_resp_credit(&resp);
@@ -570,7 +597,10 @@ TEST(resp_nak__behind_the_read_data)
 
 TEST(resp_read_fail__nothing_behind_it_is_answered)
 {
-	static const struct srdma_burst_limit limit = { 64, 65536 };
+	static const struct srdma_burst_limit limit = {
+		.packets = 64,
+		.bytes = 65536,
+	};
 
 	begin(2);
 	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 4), SRDMA_RESP_READ);

@@ -20,7 +20,7 @@ static struct srdma_burst b;
 static void cut(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 {
 	memset(&b, 0, sizeof(b));
-	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, SHIFT);
+	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, false, SHIFT);
 }
 
 TEST(burst_cut__a_send_is_one_train)
@@ -107,7 +107,10 @@ static void post(uint8_t op, uint32_t len, uint8_t flags)
 
 static enum srdma_req_next next(void)
 {
-	static const struct srdma_burst_limit limit = { 64, 65536 };
+	static const struct srdma_burst_limit limit = {
+		.packets = 64,
+		.bytes = 65536,
+	};
 
 	return srdma_uc_req_next(&req, &limit, &burst);
 }

@@ -68,6 +68,22 @@ TEST(ud_recv_check__verdicts)
 	EXPECT_EQ(srdma_ud_recv_check(&pkt, &env), SRDMA_UD_RECV_OPCODE);
 }
 
+TEST(ud_recv_check__qp1_takes_whole_mads_only)
+{
+	static const struct srdma_ud_env qp1 = {
+		.qkey = 0x11111111, .pkey = 0xffff, .mtu = 1024,
+		.mads_only = true,
+	};
+	struct srdma_pkt pkt = datagram(256);
+
+	EXPECT_EQ(srdma_ud_recv_check(&pkt, &qp1), SRDMA_UD_RECV_OK);
+	pkt.payload_len = 255;
+	EXPECT_EQ(srdma_ud_recv_check(&pkt, &qp1), SRDMA_UD_RECV_LENGTH);
+	EXPECT_EQ(srdma_ud_recv_check(&pkt, &env), SRDMA_UD_RECV_OK);
+	pkt.payload_len = 257;
+	EXPECT_EQ(srdma_ud_recv_check(&pkt, &qp1), SRDMA_UD_RECV_LENGTH);
+}
+
 TEST(ud_recv_fits__grh_area_counts)
 {
 	struct srdma_pkt pkt = datagram(100);

@@ -475,7 +475,7 @@ TEST(wqe_decode__kernel_opcodes_refused)
 	/* Not cut to eight bits before it is looked at. */
 	begin(0x102, 0);
 	EXPECT_EQ(decode(&rc), SRDMA_WQE_OPCODE);
-	EXPECT_EQ(out.wqe.msg.op, 0xff);
+	EXPECT_EQ(out.wqe.msg.op, SRDMA_WR_SEND);
 	EXPECT_EQ(out.wqe.wr_id, 0x1122334455667788);
 }
 

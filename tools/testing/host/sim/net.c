@@ -12,6 +12,10 @@
 #include "proto/aeth.h"
 #include "proto/icrc.h"
 #include "proto/packet.h"
+#include "proto/run.h"
+
+/* Most packets of a run. */
+#define RUN_MAX		64
 
 static struct srdma_icrc_pseudo pseudo;
 
@@ -168,6 +172,77 @@ bool net_receive(struct sim *s, struct node *to, struct frame *f)
 		  f->pkt.dest_qpn == 0x11 + to->id,
 		  "%s was parsed as %s", net_describe(&sent),
 		  net_describe(&f->pkt));
+	f->payload = f->data + f->pkt.hdr_len;
 	SIM_LOG(s, "%c < %s", 'A' + to->id, net_describe(&f->pkt));
 	return true;
+}
+
+struct frame *net_inbox_take(struct node *n)
+{
+	struct frame *f = n->inbox;
+
+	if (!f)
+		return NULL;
+	n->inbox = f->next;
+	if (!n->inbox)
+		n->inbox_tail = &n->inbox;
+	return f;
+}
+
+/*
+ * On one host a burst may be mixed: then its end, too, belongs to the run,
+ * although it has a header that the others lack.
+ */
+static u32 add_end(struct srdma_pkt *run, const struct srdma_pkt *end)
+{
+	const u32 kinds = SRDMA_OP_SEND | SRDMA_OP_WRITE | SRDMA_OP_READ_RESP;
+	u32 flags = end->op->flags;
+
+	if (end->psn != srdma_psn_add(run->psn, run->more + 1u) ||
+	    (flags & SRDMA_OP_ONLY) != SRDMA_OP_END || flags & SRDMA_OP_RWQE ||
+	    !(flags & run->op->flags & kinds))
+		return 0;
+	run->opcode = srdma_run_opcode(run->opcode, end->opcode);
+	run->op = srdma_opcode_get(run->opcode);
+	run->more++;
+	run->payload_len += end->payload_len;
+	run->ack_req |= end->ack_req;
+	run->se = end->se;
+	run->imm = end->imm;
+	run->inv_rkey = end->inv_rkey;
+	if (flags & SRDMA_OP_AETH)
+		run->aeth = end->aeth;
+	return end->payload_len;
+}
+
+void net_join(struct sim *s, struct node *to, struct frame *f)
+{
+	static u8 payload[RUN_MAX * SRDMA_MTU_MAX];
+	u32 most = rnd_below(&s->rng, RUN_MAX);
+	u32 at = f->pkt.payload_len;
+	struct frame *more;
+	enum joined how;
+	u32 len;
+
+	memcpy(payload, f->payload, at);
+	f->payload = payload;
+	while (most-- && to->inbox && srdma_run_is_open(&f->pkt, s->p.mtu)) {
+		more = to->inbox;
+		len = srdma_run_add(&f->pkt, (const void *)more->data,
+				    more->len, s->p.mtu);
+		how = f->pkt.op->flags & SRDMA_OP_REQ ? JOINED_REQUEST :
+							JOINED_RESPONSE;
+		if (!len && to->peer->p->limit.mixed) {
+			len = add_end(&f->pkt, &more->pkt);
+			how = JOINED_HEADERS;
+		}
+		if (!len)
+			return;
+		memcpy(payload + at, more->payload, len);
+		at += len;
+		s->seen.joined[how]++;
+		SIM_LOG(s, "%c   joined: %s", 'A' + to->id,
+			net_describe(&f->pkt));
+		frame_put(net_inbox_take(to));
+	}
 }

@@ -23,6 +23,15 @@ bool net_train_lost(struct sim *s);
 /* Checks and parses a frame that arrived; false: it is dropped. */
 bool net_receive(struct sim *s, struct node *to, struct frame *f);
 
+/*
+ * Makes a run of @f, which came out of the inbox and is what is expected, and
+ * of what is next in the inbox. Its payload stays until the next call.
+ */
+void net_join(struct sim *s, struct node *to, struct frame *f);
+
+/* The oldest packet that came and was not looked at, or NULL. */
+struct frame *net_inbox_take(struct node *n);
+
 /* "READ_REQ psn 000012 ..." */
 const char *net_describe(const struct srdma_pkt *pkt);
 

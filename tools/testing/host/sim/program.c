@@ -248,6 +248,7 @@ static void make_net(struct sim *s)
 
 	net->delay_ns = RND_PICK(r, 200, 2000, 10000, 100000);
 	net->ps_byte = RND_PICK(r, 80, 800, 8000);
+	net->join = RND_PICK(r, 0, 2000, 10000);
 	if (rnd_chance(r, 3000))
 		return;
 	if (rnd_chance(r, 7000))
@@ -292,6 +293,7 @@ static void make_node(struct sim *s, u32 id)
 	p->min_rnr_timer = RND_PICK(r, 0, 1, 1, 2, 6, 12, 14, 20);
 	p->limit.packets = RND_PICK(r, 1, 2, 5, 16, 64);
 	p->limit.bytes = RND_PICK(r, 1, 4096, 10000, 65000, 65000);
+	p->limit.mixed = rnd_chance(r, 3000);
 	p->busy = rnd_chance(r, 2000) ? 2000 : 0;
 	p->run_delay_ns = RND_PICK(r, 0, 0, 500, 5000, 50000);
 	p->post_ns = RND_PICK(r, 0, 1000, 20000, 500000);
@@ -428,12 +430,13 @@ static void describe_node(const struct sim *s, u32 id)
 	const struct node_params *p = &s->p.node[id];
 
 	printf("  %c: %u WRs, ring %u, psn %06x, msn %06x, rd_atomic %u, "
-	       "retry %u, rnr_retry %u, timeout %u, inflight %u, burst %u/%u%s"
+	       "retry %u, rnr_retry %u, timeout %u, inflight %u, burst %u/%u%s%s"
 	       "\n     rnr timer %u, receives ahead %u%s%s%s%s\n", 'A' + id,
 	       s->node[id].nprog, p->ring, p->psn, p->msn,
 	       p->attr.max_rd_atomic, p->attr.retry_cnt, p->attr.rnr_retry,
 	       p->attr.timeout, p->attr.max_inflight, p->limit.packets,
-	       p->limit.bytes, p->busy ? ", busy" : "", p->min_rnr_timer,
+	       p->limit.bytes, p->limit.mixed ? " mixed" : "",
+	       p->busy ? ", busy" : "", p->min_rnr_timer,
 	       p->rq_ahead, p->credits ? ", credits" : "",
 	       p->sqd_ns ? ", SQD" : "", p->err_ns ? ", ERR" : "",
 	       p->die_ns ? ", falls silent" : "");
@@ -444,10 +447,10 @@ void program_describe(const struct sim *s)
 	const struct net_params *n = &s->p.net;
 
 	printf("seed %llu: %s, MTU %u, of 10000: loss %u, train loss %u, "
-	       "dup %u, late %u, spoil %u; delay %u + %u ns\n",
+	       "dup %u, late %u, spoil %u, join %u; delay %u + %u ns\n",
 	       (unsigned long long)s->p.seed, s->p.uc ? "UC" : "RC",
 	       s->p.mtu, n->loss, n->train_loss, n->dup, n->late, n->spoil,
-	       n->delay_ns, n->jitter_ns);
+	       n->join, n->delay_ns, n->jitter_ns);
 	describe_node(s, 0);
 	describe_node(s, 1);
 }

@@ -387,7 +387,7 @@ static void place(struct sim *s, struct node *n, const struct frame *f,
 		  const struct srdma_rc_req_act *act)
 {
 	struct entry *e = &n->prog[act->idx];
-	const u8 *payload = f->data + f->pkt.hdr_len;
+	const u8 *payload = f->payload;
 
 	if (e->fault == FAULT_PLACE && act->len) {
 		srdma_rc_req_fail(&n->req, act->idx, SRDMA_ST_LOC_PROT);
@@ -427,6 +427,9 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 	struct srdma_rc_req_act act;
 	enum srdma_req_resp v;
 
+	if (srdma_rc_req_expects(&n->req, &f->pkt) &&
+	    rnd_chance(&s->rng, s->p.net.join))
+		net_join(s, n, f);
 	v = srdma_rc_req_response(&n->req, &f->pkt, s->now, &act);
 	s->seen.resp[v]++;
 	switch (v) {

@@ -98,7 +98,7 @@ static bool execute_payload(struct sim *s, struct node *n, struct entry *e,
 			    const struct srdma_rc_resp_act *act,
 			    enum srdma_resp_why *why)
 {
-	const u8 *payload = f->data + f->pkt.hdr_len;
+	const u8 *payload = f->payload;
 	bool send = f->pkt.op->flags & SRDMA_OP_SEND;
 	u32 idx = n->peer->wire[n->exec];
 	const struct rwqe *r;
@@ -163,7 +163,7 @@ static bool execute_rd(struct sim *s, struct node *n, struct entry *e,
 		break;
 	case SRDMA_WR_ATOMIC_WRITE:
 		base = VA_SLOTS + 8 * e->remote;
-		memcpy(&n->slots[e->remote], f->data + f->pkt.hdr_len, 8);
+		memcpy(&n->slots[e->remote], f->payload, 8);
 		SIM_CHECK(s, n->slots[e->remote] == e->swap_add,
 			  "%c: wrong ATOMIC WRITE", 'A' + n->id);
 		break;
@@ -235,6 +235,9 @@ void responder_request(struct sim *s, struct node *n, struct frame *f)
 	struct srdma_rc_resp_act act;
 	enum srdma_resp_verdict v;
 
+	if (srdma_rc_resp_expects(&n->resp, &f->pkt) &&
+	    rnd_chance(&s->rng, s->p.net.join))
+		net_join(s, n, f);
 	v = srdma_rc_resp_request(&n->resp, &f->pkt, &act);
 	s->seen.verdict[v]++;
 	switch (v) {

@@ -31,11 +31,7 @@ static void engines(struct sim *s, struct node *n)
 	struct frame *f;
 
 	n->run_at = 0;
-	while (n->inbox) {
-		f = n->inbox;
-		n->inbox = f->next;
-		if (!n->inbox)
-			n->inbox_tail = &n->inbox;
+	while ((f = net_inbox_take(n))) {
 		if (n->in_error)
 			;
 		else if (s->p.uc)
@@ -225,6 +221,7 @@ static void check_words(struct sim *s, struct node *n)
 
 void run_all(struct sim *s)
 {
+	struct frame *f;
 	u32 i;
 
 	s->now = 0;
@@ -243,11 +240,7 @@ void run_all(struct sim *s)
 		check_words(s, &s->node[i]);
 	}
 	for (i = 0; i < 2; i++)
-		while (s->node[i].inbox) {
-			struct frame *f = s->node[i].inbox;
-
-			s->node[i].inbox = f->next;
+		while ((f = net_inbox_take(&s->node[i])))
 			frame_put(f);
-		}
 	event_clear(s);
 }

@@ -76,6 +76,12 @@ static const char *const status_names[STATUS_NR] = {
 	[SRDMA_ST_RNR_RETRY_EXC] = "rnr_retry_exc",
 };
 
+static const char *const joined_names[JOINED_NR] = {
+	[JOINED_REQUEST] = "request",
+	[JOINED_RESPONSE] = "response",
+	[JOINED_HEADERS] = "headers_differ",
+};
+
 void seen_add(struct seen *sum, const struct seen *more)
 {
 	const u64 *from = (const u64 *)more;
@@ -116,5 +122,6 @@ u32 seen_print(const struct seen *s)
 			     SRDMA_RESP_NR);
 	missing += print_row("uc", uc_names, s->uc, SRDMA_UC_NR);
 	missing += print_row("status", status_names, s->status, STATUS_NR);
+	missing += print_row("joined", joined_names, s->joined, JOINED_NR);
 	return missing;
 }

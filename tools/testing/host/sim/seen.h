@@ -12,6 +12,14 @@
 #include "proto/rc_resp.h"
 #include "proto/uc.h"
 
+/* A packet was taken together with the one in front of it. */
+enum joined {
+	JOINED_REQUEST,
+	JOINED_RESPONSE,
+	JOINED_HEADERS,		/* though they differ in headers */
+	JOINED_NR,
+};
+
 #define STATUS_NR	(SRDMA_ST_FATAL + 1)
 
 /**
@@ -22,6 +30,7 @@
  * @verdict: by enum srdma_resp_verdict
  * @uc: by enum srdma_uc_verdict
  * @status: by enum srdma_status
+ * @joined: by enum joined
  */
 struct seen {
 	u64 next[SRDMA_NEXT_NR];
@@ -30,6 +39,7 @@ struct seen {
 	u64 verdict[SRDMA_RESP_NR];
 	u64 uc[SRDMA_UC_NR];
 	u64 status[STATUS_NR];
+	u64 joined[JOINED_NR];
 };
 
 void seen_add(struct seen *sum, const struct seen *more);

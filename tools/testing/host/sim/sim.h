@@ -138,7 +138,8 @@ struct wqe {
  * @next: in the inbox
  * @len: bytes of @data
  * @spoiled: a bit was changed
- * @pkt: what the parser made of it
+ * @pkt: what the parser made of it, and of those that were added to it
+ * @payload: @pkt->payload_len bytes, once it has arrived
  * @data: BTH to ICRC
  */
 struct frame {
@@ -146,6 +147,7 @@ struct frame {
 	u32 len;
 	bool spoiled;
 	struct srdma_pkt pkt;
+	const u8 *payload;
 	u8 data[FRAME_MAX];
 };
 
@@ -156,6 +158,7 @@ struct frame {
  * @dup: it comes twice
  * @late: it is overtaken
  * @spoil: a bit is changed
+ * @join: a packet is taken together with those behind it that continue it
  * @delay_ns: time on the way
  * @jitter_ns: up to that much more
  * @late_ns: how late a late one is
@@ -167,6 +170,7 @@ struct net_params {
 	u32 dup;
 	u32 late;
 	u32 spoil;
+	u32 join;
 	u32 delay_ns;
 	u32 jitter_ns;
 	u32 late_ns;

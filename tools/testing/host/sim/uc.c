@@ -137,7 +137,7 @@ static void broken(struct node *n)
 static void execute(struct sim *s, struct node *n, struct frame *f,
 		    const struct srdma_rc_resp_act *act)
 {
-	const u8 *payload = f->data + f->pkt.hdr_len;
+	const u8 *payload = f->payload;
 	const struct rwqe *r;
 	const struct entry *e;
 	u32 pos;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Runs: which packet continues another, and what they are together.
+ */
+#include <linux/types.h>
+
+#include "opcode.h"
+#include "psn.h"
+#include "run.h"
+#include "wire.h"
+
+u8 srdma_run_opcode(u8 first, u8 last)
+{
+	u32 ends = srdma_opcode_get(last)->flags;
+
+	if (!(srdma_opcode_get(first)->flags & SRDMA_OP_START))
+		return last;
+	if (!(ends & SRDMA_OP_END) || first == last)
+		return first;
+	if (ends & SRDMA_OP_READ_RESP)
+		return srdma_opcode_read_resp(true, true);
+	/* ONLY follows LAST, with and without immediate data, in the table. */
+	return ends & SRDMA_OP_IETH ? last + 1 : last + 2;
+}
+
+/* The MIDDLE that may follow @opcode, itself a FIRST or a MIDDLE. */
+static u8 middle_after(u8 opcode)
+{
+	return srdma_opcode_get(opcode)->flags & SRDMA_OP_START ? opcode + 1 :
+								  opcode;
+}
+
+static bool same_connection(const struct srdma_pkt *run,
+			    const struct srdma_wire_bth *bth)
+{
+	u8 fixed = bth->flags & ~(SRDMA_BTH_SE | SRDMA_BTH_PAD_MASK);
+	/* With a congestion mark this is not equal. */
+	u32 qpn = be32_to_cpu(bth->qpn);
+
+	return fixed == (run->mig ? SRDMA_BTH_MIG : 0) &&
+	       be16_to_cpu(bth->pkey) == run->pkey && qpn == run->dest_qpn;
+}
+
+u32 srdma_run_add(struct srdma_pkt *run, const struct srdma_wire_bth *bth,
+		  u32 wire_len, u32 mtu)
+{
+	const struct srdma_opcode_info *op = srdma_opcode_get(bth->opcode);
+	u32 apsn = be32_to_cpu(bth->apsn);
+	u8 middle = middle_after(run->opcode);
+	u32 len = wire_len - SRDMA_BTH_LEN - SRDMA_ICRC_LEN;
+	u8 pad = (bth->flags & SRDMA_BTH_PAD_MASK) >> SRDMA_BTH_PAD_SHIFT;
+
+	if (bth->opcode != middle && bth->opcode != middle + 1)
+		return 0;
+	if (op->hdr_len != SRDMA_BTH_LEN || !same_connection(run, bth))
+		return 0;
+	if ((apsn & SRDMA_PSN_MASK) !=
+	    srdma_psn_add(run->psn, run->more + 1u))
+		return 0;
+	if (wire_len & 3 || wire_len <= SRDMA_BTH_LEN + SRDMA_ICRC_LEN + pad)
+		return 0;
+	len -= pad;
+	if (bth->opcode == middle ? len != mtu : len > mtu)
+		return 0;
+	run->opcode = srdma_run_opcode(run->opcode, bth->opcode);
+	run->op = srdma_opcode_get(run->opcode);
+	run->more++;
+	run->payload_len += len;
+	run->ack_req |= !!(apsn & SRDMA_BTH_ACKREQ);
+	run->se = bth->flags & SRDMA_BTH_SE;
+	return len;
+}
