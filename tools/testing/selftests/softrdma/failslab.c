@@ -82,7 +82,7 @@ static void arm(struct walk *walk, bool is_coarse)
 {
 	char text[16];
 
-	walk->nth += 1 + (is_coarse ? walk->nth / 50 : 0);
+	walk->nth += 1 + (is_coarse ? walk->nth / 20 : 0);
 	snprintf(text, sizeof(text), "%d", walk->nth);
 	if (pwrite(walk->fd, text, strlen(text), 0) < 0)
 		_exit(99);

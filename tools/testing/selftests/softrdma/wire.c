@@ -5,6 +5,7 @@
 #include <linux/if_tun.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,45 @@ void wire_put_udp_sum(struct wire_frame *frame)
 		       frame->bytes[WIRE_IP + i + 1];
 	put16(udp + 6, 0);
 	put16(udp + 6, ip_checksum(udp, len, sum) ?: 0xffff);
+}
+
+/* UDP to the RoCE port, by either family, without options? */
+static bool is_roce(struct wire_frame *frame)
+{
+	uint8_t *ip = frame->bytes + WIRE_IP;
+	uint8_t *udp;
+
+	frame->v6 = ip[0] >> 4 == 6;
+	if (frame->len < WIRE_IP + 60 ||
+	    ip[frame->v6 ? 6 : 9] != IPPROTO_UDP)
+		return false;
+	udp = wire_bth(frame) - 8;
+	return udp[2] == ROCE_PORT >> 8 && udp[3] == (ROCE_PORT & 0xff);
+}
+
+int wire_capture(struct wire_frame *frame, int timeout_ms)
+{
+	struct pollfd fd = { .fd = tap, .events = POLLIN };
+	long end = topo_now_ms() + timeout_ms;
+	struct virtio_net_hdr hdr;
+	struct iovec iov[2] = {
+		{ .iov_base = &hdr, .iov_len = sizeof(hdr) },
+		{ .iov_base = frame->bytes, .iov_len = sizeof(frame->bytes) },
+	};
+	ssize_t len;
+	long left;
+
+	while ((left = end - topo_now_ms()) > 0) {
+		if (poll(&fd, 1, left) != 1)
+			break;
+		len = readv(tap, iov, 2);
+		if (len <= (ssize_t)sizeof(hdr))
+			continue;
+		frame->len = len - sizeof(hdr);
+		if (is_roce(frame))
+			return 0;
+	}
+	return -ETIMEDOUT;
 }
 
 int wire_inject(const struct wire_frame *frame, bool partial)

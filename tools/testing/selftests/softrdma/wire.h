@@ -88,6 +88,12 @@ void wire_seal_sums(struct wire_frame *frame);
 void wire_put_udp_sum(struct wire_frame *frame);
 
 /*
+ * The next RoCE frame that the kernel sends, skipping all others. 0, or
+ * -ETIMEDOUT.
+ */
+int wire_capture(struct wire_frame *frame, int timeout_ms);
+
+/*
  * The kernel receives it; @partial: as from a virtio peer that left the UDP
  * checksum to others. 0 or -errno.
  */

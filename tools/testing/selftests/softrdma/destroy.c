@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Everything can be taken away in the middle of traffic from both sides: it
+ * takes milliseconds and leaves nothing. The traffic is in each of the states
+ * that hold something: trains in a queue, packets on their way, armed timers,
+ * waits for receives, retries.
+ *
+ * SRT_SEED repeats a run, SRT_SOAK=1 makes it twenty times as long.
+ */
+#include "../kselftest_harness.h"
+
+#include <signal.h>
+
+#include "nldev.h"
+#include "twin.h"
+#include "pump.h"
+#include "topo.h"
+
+#define LENGTH		16384
+#define DEPTH		16
+#define QP_ROUNDS	60
+#define KILL_ROUNDS	3
+#define LINK_ROUNDS	1
+#define CONNECTIONS	3
+
+/* Milliseconds are promised; an emulated machine under load gets more. */
+#define PROMPT_MS	3000
+#define AVERAGE_MS	60
+
+FIXTURE(destroy)
+{
+	uint32_t random;
+	char before[2048];
+};
+
+FIXTURE_VARIANT(destroy)
+{
+	enum twin_kind kind;
+	const char *netem;
+};
+
+FIXTURE_VARIANT_ADD(destroy, loopback) { TWIN_LOOPBACK };
+FIXTURE_VARIANT_ADD(destroy, veth) { TWIN_VETH };
+FIXTURE_VARIANT_ADD(destroy, packets_on_their_way) { TWIN_VETH, "delay 3ms" };
+FIXTURE_VARIANT_ADD(destroy, retries) { TWIN_VETH, "loss 10%" };
+
+/* What there is of each kind, in the words of the rdma tool. */
+static void count_resources(char *text, size_t size)
+{
+	FILE *rdma = popen("rdma resource show", "r");
+	size_t got = rdma ? fread(text, 1, size - 1, rdma) : 0;
+
+	text[got] = '\0';
+	if (rdma)
+		pclose(rdma);
+}
+
+FIXTURE_SETUP(destroy)
+{
+	self->random = twin_seed();
+	TH_LOG("seed %u", self->random);
+	/* Of this process, so that a namespace has no other holder. */
+	ASSERT_EQ(0, twin_setup());
+	ASSERT_EQ(0, twin_netem(variant->netem));
+	count_resources(self->before, sizeof(self->before));
+	ASSERT_NE(NULL, strstr(self->before, TWIN_LINK_A));
+}
+
+FIXTURE_TEARDOWN(destroy)
+{
+	twin_teardown();
+}
+
+/* ---- objects of this process ---- */
+
+/**
+ * struct scene - two QPs that bother each other
+ * @sets: of both sides
+ * @mr: memory of each side
+ * @srq: of side B's QP, and the only place where it finds receives
+ * @qp: the QPs
+ */
+struct scene {
+	struct verbs_set sets[2];
+	struct ibv_mr *mr[2];
+	struct ibv_srq *srq;
+	struct ibv_qp *qp[2];
+};
+
+static struct ibv_qp *make_qp(struct scene *s, int side)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = s->sets[side].cq,
+		.recv_cq = s->sets[side].cq,
+		.srq = side ? s->srq : NULL,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	return ibv_create_qp(s->sets[side].pd, &init);
+}
+
+/* Some receives, fewer than there will be messages. */
+static int post_receives(struct scene *s)
+{
+	struct ibv_recv_wr *bad;
+	int side, i;
+
+	for (side = 0; side < 2; side++) {
+		struct ibv_sge sge = {
+			(uintptr_t)s->mr[side]->addr, LENGTH, s->mr[side]->lkey
+		};
+		struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
+
+		for (i = 0; i < 2; i++) {
+			int ret = side ? ibv_post_srq_recv(s->srq, &wr, &bad) :
+					 ibv_post_recv(s->qp[0], &wr, &bad);
+
+			/* What a QP before this one left in the SRQ. */
+			if (ret && !side)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static int post_everything(struct scene *s, uint32_t *random)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND,
+		IBV_WR_RDMA_WRITE, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct ibv_send_wr *bad;
+	int side, i;
+
+	for (i = 0; i < 2 * DEPTH; i++) {
+		enum ibv_wr_opcode opcode = opcodes[twin_random(random) % 5];
+		bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+		struct ibv_mr *near, *far;
+		struct ibv_sge sge;
+		struct ibv_send_wr wr;
+
+		side = i & 1;
+		near = s->mr[side];
+		far = s->mr[!side];
+		sge = (struct ibv_sge) {
+			(uintptr_t)near->addr, atomic ? 8 : LENGTH, near->lkey
+		};
+		wr = (struct ibv_send_wr) {
+			.opcode = opcode,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = { (uintptr_t)far->addr, far->rkey },
+		};
+		if (atomic) {
+			wr.wr.atomic.remote_addr = (uintptr_t)far->addr;
+			wr.wr.atomic.rkey = far->rkey;
+		}
+		if (ibv_post_send(s->qp[side], &wr, &bad))
+			return 1;
+	}
+	return 0;
+}
+
+static int open_scene(struct scene *s, enum twin_kind kind)
+{
+	struct ibv_srq_init_attr srq_init = { .attr = { DEPTH, 1, 0 } };
+	int side;
+
+	memset(s, 0, sizeof(*s));
+	if (twin_open(s->sets, kind))
+		return 1;
+	s->srq = ibv_create_srq(s->sets[1].pd, &srq_init);
+	for (side = 0; side < 2; side++) {
+		s->mr[side] = ibv_reg_mr(s->sets[side].pd, calloc(1, LENGTH),
+					 LENGTH, IBV_ACCESS_LOCAL_WRITE |
+					 IBV_ACCESS_REMOTE_READ |
+					 IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_ATOMIC);
+		if (!s->mr[side])
+			return 2;
+	}
+	return !s->srq;
+}
+
+static int close_scene(struct scene *s)
+{
+	int side, ret = ibv_destroy_srq(s->srq);
+
+	for (side = 0; side < 2; side++)
+		ret = ret ?: ibv_dereg_mr(s->mr[side]);
+	return ret ?: twin_close(s->sets);
+}
+
+static int begin_round(struct scene *s, uint32_t *random)
+{
+	struct twin_attr attr = TWIN_ATTR_DEFAULT;
+
+	s->qp[0] = make_qp(s, 0);
+	s->qp[1] = make_qp(s, 1);
+	if (!s->qp[0] || !s->qp[1])
+		return 1;
+	if (twin_connect(s->sets, s->qp[0], s->qp[1], &attr))
+		return 2;
+	return post_receives(s) || post_everything(s, random) ? 3 : 0;
+}
+
+static void drain(struct ibv_cq *cq)
+{
+	struct ibv_wc wc[16];
+
+	while (ibv_poll_cq(cq, 16, wc) > 0)
+		;
+}
+
+TEST_F_TIMEOUT(destroy, queue_pairs_in_traffic, 600)
+{
+	int round, rounds = QP_ROUNDS * twin_soak(), first;
+	long start, took = 0, worst = 0;
+	static struct scene s;
+	char after[2048];
+
+	ASSERT_EQ(0, open_scene(&s, variant->kind));
+	for (round = 0; round < rounds; round++) {
+		ASSERT_EQ(0, begin_round(&s, &self->random));
+		usleep(twin_random(&self->random) % 4000);
+		/* What they use cannot go before them. */
+		EXPECT_EQ(EBUSY, ibv_destroy_cq(s.sets[0].cq));
+		EXPECT_EQ(EBUSY, ibv_destroy_srq(s.srq));
+		EXPECT_EQ(EBUSY, ibv_dealloc_pd(s.sets[1].pd));
+		first = twin_random(&self->random) & 1;
+		start = topo_now_ms();
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[first]));
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[!first]));
+		start = topo_now_ms() - start;
+		took += start;
+		worst = start > worst ? start : worst;
+		drain(s.sets[0].cq);
+		drain(s.sets[1].cq);
+	}
+	TH_LOG("%d rounds; two QPs go in %ld ms on average, %ld at worst",
+	       rounds, took / rounds, worst);
+	EXPECT_GT(AVERAGE_MS, took / rounds);
+	EXPECT_EQ(0, close_scene(&s));
+	count_resources(after, sizeof(after));
+	EXPECT_STREQ(self->before, after);
+}
+
+/* ---- other processes ---- */
+
+/* Its traffic runs when this returns its id; or -1. */
+static pid_t start_traffic(enum twin_kind kind, uint32_t seed)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		struct twin_attr attr = TWIN_ATTR_DEFAULT;
+		struct verbs_set sets[2];
+		static struct pump pump;
+
+		twin_drop_b();
+		if (twin_open(sets, kind) ||
+		    pump_init(&pump, sets, CONNECTIONS, &attr, seed) ||
+		    !pump_run(&pump, 20) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		/* Goes wrong when something is taken away, as it should. */
+		_exit(pump_run(&pump, 600000) ? 2 : 0);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &c, 1) != 1)
+		pid = -1;
+	close(ready[0]);
+	return pid;
+}
+
+static int end_traffic(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	return waitpid(pid, &status, 0) == pid ? 0 : -1;
+}
+
+TEST_F_TIMEOUT(destroy, processes_in_traffic, 600)
+{
+	int round, rounds = KILL_ROUNDS * twin_soak();
+	long start, took = 0;
+	char after[2048];
+
+	for (round = 0; round < rounds; round++) {
+		pid_t pid = start_traffic(variant->kind, self->random);
+
+		ASSERT_LT(0, pid);
+		usleep(twin_random(&self->random) % 20000);
+		start = topo_now_ms();
+		ASSERT_EQ(0, end_traffic(pid));
+		took += topo_now_ms() - start;
+	}
+	TH_LOG("killed %d times, gone in %ld ms on average", rounds,
+	       took / rounds);
+	EXPECT_GT(PROMPT_MS, took / rounds);
+	count_resources(after, sizeof(after));
+	EXPECT_STREQ(self->before, after);
+}
+
+/* ---- links ---- */
+
+enum what { WHAT_LINK, WHAT_NETDEV, WHAT_NAMESPACE };
+
+static int take_away(enum what what)
+{
+	switch (what) {
+	case WHAT_LINK:
+		return nldev_link_del(TWIN_LINK_A) ?:
+		       nldev_link_del(TWIN_LINK_B);
+	case WHAT_NETDEV:
+		return topo_ip("link del " TWIN_NETDEV_A);
+	case WHAT_NAMESPACE:
+		twin_drop_b();
+		return 0;
+	}
+	return -1;
+}
+
+static void links_go(struct __test_metadata *_metadata, uint32_t *random,
+		     enum twin_kind kind, const char *netem, enum what what)
+{
+	int round, rounds = LINK_ROUNDS * twin_soak();
+	long start, worst = 0;
+
+	for (round = 0; round < rounds; round++) {
+		pid_t pid = start_traffic(kind, twin_random(random) | 1);
+
+		ASSERT_LT(0, pid);
+		usleep(twin_random(random) % 20000);
+		start = topo_now_ms();
+		ASSERT_EQ(0, take_away(what));
+		/* With loopback side B is nobody's business, but goes too. */
+		EXPECT_EQ(0, topo_wait_link(TWIN_LINK_A, false, PROMPT_MS));
+		EXPECT_EQ(0, topo_wait_link(TWIN_LINK_B, false, PROMPT_MS));
+		start = topo_now_ms() - start;
+		worst = start > worst ? start : worst;
+		EXPECT_EQ(0, end_traffic(pid));
+		ASSERT_EQ(0, twin_remake());
+		ASSERT_EQ(0, twin_netem(netem));
+	}
+	TH_LOG("gone in %ld ms at worst", worst);
+}
+
+TEST_F_TIMEOUT(destroy, links_in_traffic, 600)
+{
+	links_go(_metadata, &self->random, variant->kind, variant->netem,
+		 WHAT_LINK);
+}
+
+TEST_F_TIMEOUT(destroy, netdevs_in_traffic, 600)
+{
+	links_go(_metadata, &self->random, variant->kind, variant->netem,
+		 WHAT_NETDEV);
+}
+
+TEST_F_TIMEOUT(destroy, namespaces_in_traffic, 600)
+{
+	links_go(_metadata, &self->random, variant->kind, variant->netem,
+		 WHAT_NAMESPACE);
+}
+
+TEST_HARNESS_MAIN

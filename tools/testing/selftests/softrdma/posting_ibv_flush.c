@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * FLUSH, which the library of the day cannot post: the request is written into
+ * the send ring by hand, as newer libraries do. And what is advertised of it
+ * and of ATOMIC WRITE (posting_ibv_wr tests that itself).
+ */
+#include "pair_fixture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <rdma/ib_user_verbs.h>
+#include <sys/utsname.h>
+
+#include "uverbs.h"
+
+#define CAP_FLUSH_GLOBAL	(1ull << 38)
+#define CAP_FLUSH_PERSISTENT	(1ull << 39)
+#define CAP_ATOMIC_WRITE	(1ull << 40)
+
+#define ACCESS_FLUSH_GLOBAL	(1 << 8)
+#define ACCESS_FLUSH_PERSISTENT	(1 << 9)
+
+#define WR_FLUSH		14
+#define WC_FLUSH		8
+
+#define GLOBAL			1
+#define PERSISTENT		2
+#define RANGE			0
+#define REGION			1
+
+/* The head of a ring and what a send request has where. */
+#define RING_LOG2		0
+#define RING_MASK		4
+#define RING_PRODUCER		128
+#define RING_DATA		384
+#define WQE_WR_ID		0
+#define WQE_OPCODE		12
+#define WQE_FLAGS		16
+#define WQE_REMOTE_ADDR		24
+#define WQE_RKEY		36
+#define WQE_TYPE		40
+#define WQE_LEVEL		41
+#define WQE_LENGTH		184
+#define WQE_BYTES		208
+
+#define OFFSET			4096
+#define LENGTH			512
+
+static uint32_t *word(uint8_t *at, size_t offset)
+{
+	return (uint32_t *)(at + offset);
+}
+
+#define MARK			0x6d61726b6d61726b
+
+/* The ring in whose first slot the marker is. */
+static uint8_t *find_marked_ring(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uint8_t *ring, *found = NULL;
+	uintptr_t start;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "uverbs") ||
+		    sscanf(line, "%" SCNxPTR, &start) != 1)
+			continue;
+		ring = (uint8_t *)start;
+		/* CQs and receive queues have small slots. */
+		if (*word(ring, RING_LOG2) >= 8 &&
+		    *(uint64_t *)(ring + RING_DATA + WQE_WR_ID) == MARK)
+			found = ring;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* A's send ring: known by the first request in it, which does nothing. */
+static uint8_t *connect_and_find_ring(struct pair *pair,
+				      const struct pair_options *options)
+{
+	struct pair_wr wr;
+
+	if (pair_connect(pair, options))
+		return NULL;
+	pair_wr_init(&wr, &pair->a, &pair->b, options->type == IBV_QPT_UD ?
+		     IBV_WR_SEND : IBV_WR_RDMA_WRITE, 0, 0);
+	wr.wr.wr_id = MARK;
+	if (pair_post(&pair->a, &wr) || pair_wait_sent(&pair->a))
+		return NULL;
+	return find_marked_ring();
+}
+
+/**
+ * struct flush - what a FLUSH says
+ * @addr: first byte
+ * @length: bytes
+ * @rkey: key
+ * @type: GLOBAL and PERSISTENT
+ * @level: RANGE or REGION
+ */
+struct flush {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t rkey;
+	uint8_t type;
+	uint8_t level;
+};
+
+static int ring_doorbell(struct ibv_qp *qp)
+{
+	struct ib_uverbs_post_send cmd = {
+		.qp_handle = qp->handle,
+		.wqe_size = sizeof(struct ib_uverbs_send_wr),
+	};
+	struct ib_uverbs_post_send_resp resp;
+
+	return uverbs_write(qp->context->cmd_fd, IB_USER_VERBS_CMD_POST_SEND,
+			    &cmd, sizeof(cmd), &resp, sizeof(resp));
+}
+
+/* Post it, and the status of its completion. */
+static int flush(struct pair *pair, uint8_t *ring, const struct flush *flush)
+{
+	uint32_t log2 = *word(ring, RING_LOG2);
+	uint32_t mask = *word(ring, RING_MASK);
+	uint32_t slot = *word(ring, RING_PRODUCER) & mask;
+	uint8_t *wqe = ring + RING_DATA + ((size_t)slot << log2);
+	struct ibv_wc wc;
+
+	memset(wqe, 0, WQE_BYTES);
+	*(uint64_t *)(wqe + WQE_WR_ID) = 99;
+	*word(wqe, WQE_OPCODE) = WR_FLUSH;
+	*word(wqe, WQE_FLAGS) = IBV_SEND_SIGNALED;
+	*(uint64_t *)(wqe + WQE_REMOTE_ADDR) = flush->addr;
+	*word(wqe, WQE_RKEY) = flush->rkey;
+	wqe[WQE_TYPE] = flush->type;
+	wqe[WQE_LEVEL] = flush->level;
+	*word(wqe, WQE_LENGTH) = flush->length;
+	__atomic_store_n(word(ring, RING_PRODUCER), (slot + 1) & mask,
+			 __ATOMIC_RELEASE);
+	if (ring_doorbell(pair->a.qp))
+		return -EIO;
+	if (pair_wait(pair->a.set.cq, &wc))
+		return -ETIMEDOUT;
+	if (wc.wr_id != 99 || (!wc.status && wc.opcode != WC_FLUSH))
+		return -EPROTO;
+	return wc.status;
+}
+
+static uint64_t capabilities(struct pair *pair)
+{
+	struct ibv_device_attr_ex attr = {};
+
+	if (ibv_query_device_ex(pair->a.set.ctx, NULL, &attr))
+		return 0;
+	return attr.device_cap_flags_ex;
+}
+
+/* Kernels before 6.2 do not know that memory can be flushed. */
+static bool kernel_knows_flush(void)
+{
+	struct utsname name;
+	int major, minor;
+
+	uname(&name);
+	if (sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 2);
+}
+
+static const struct pair_options flushable = {
+	.type = IBV_QPT_RC, .access = PAIR_ACCESS | ACCESS_FLUSH_GLOBAL,
+};
+
+TEST_F(pair, flush_is_advertised_where_memory_can_be_flushed)
+{
+	uint64_t caps = capabilities(&self->pair);
+
+	EXPECT_EQ(kernel_knows_flush(), !!(caps & CAP_FLUSH_GLOBAL));
+	EXPECT_EQ(0, caps & CAP_FLUSH_PERSISTENT);
+	EXPECT_NE(0, caps & CAP_ATOMIC_WRITE);
+}
+
+TEST_F(pair, memory_is_flushable_as_advertised)
+{
+	uint64_t caps = capabilities(&self->pair);
+	static uint8_t buffer[4096];
+	struct ibv_mr *mr;
+
+	mr = ibv_reg_mr(self->a->set.pd, buffer, sizeof(buffer),
+			PAIR_ACCESS | ACCESS_FLUSH_GLOBAL);
+	EXPECT_EQ(!!(caps & CAP_FLUSH_GLOBAL), !!mr);
+	if (mr)
+		EXPECT_EQ(0, ibv_dereg_mr(mr));
+	/* Nobody can promise that of memory that forgets. */
+	EXPECT_EQ(NULL, ibv_reg_mr(self->a->set.pd, buffer, sizeof(buffer),
+				   PAIR_ACCESS | ACCESS_FLUSH_PERSISTENT));
+}
+
+/* What was written before it is there when it completes. */
+TEST_F(pair, flush_global_makes_writes_visible)
+{
+	struct ibv_mr *mr = NULL;
+	struct flush what;
+	struct pair_wr wr;
+	uint8_t *ring;
+	int round;
+
+	ring = connect_and_find_ring(&self->pair, &flushable);
+	ASSERT_NE(NULL, ring);
+	if (kernel_knows_flush()) {
+		mr = ibv_reg_mr(self->b->set.pd, self->b->buffer,
+				self->b->size,
+				PAIR_ACCESS | ACCESS_FLUSH_GLOBAL);
+		ASSERT_NE(NULL, mr);
+	}
+	for (round = 0; mr && round < 4; round++) {
+		pair_fill(self->a->buffer + OFFSET, LENGTH, round);
+		pair_wr_init(&wr, self->a, self->b, IBV_WR_RDMA_WRITE, OFFSET,
+			     LENGTH);
+		wr.wr.send_flags = 0;
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+		what = (struct flush){
+			.addr = (uintptr_t)self->b->buffer + OFFSET,
+			.length = LENGTH,
+			.rkey = mr->rkey,
+			.type = GLOBAL,
+			.level = round & 1 ? REGION : RANGE,
+		};
+		EXPECT_EQ(IBV_WC_SUCCESS, flush(&self->pair, ring, &what));
+		EXPECT_TRUE(pair_filled(self->b->buffer + OFFSET, LENGTH,
+					round));
+	}
+	if (mr)
+		EXPECT_EQ(0, ibv_dereg_mr(mr));
+}
+
+/* A region, a QP, a placement, a range that it is not allowed for. */
+TEST_F(pair, flush_needs_what_allows_it)
+{
+	struct pair_options forbidding = { .type = IBV_QPT_RC };
+	struct flush what;
+	struct ibv_mr *mr;
+	uint8_t *ring;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		if (i && !kernel_knows_flush())
+			break;
+		ring = connect_and_find_ring(&self->pair, i == 1 ?
+					     &forbidding : &flushable);
+		ASSERT_NE(NULL, ring);
+		mr = ibv_reg_mr(self->b->set.pd, self->b->buffer,
+				self->b->size, i ? PAIR_ACCESS |
+				ACCESS_FLUSH_GLOBAL : PAIR_ACCESS);
+		ASSERT_NE(NULL, mr);
+		what = (struct flush){
+			.addr = (uintptr_t)self->b->buffer,
+			.length = LENGTH,
+			.rkey = mr->rkey,
+			.type = GLOBAL,
+		};
+		if (i == 2)
+			what.type = PERSISTENT;
+		else if (i == 3)
+			what.type = GLOBAL | PERSISTENT;
+		else if (i == 4)
+			what.addr += self->b->size;
+		EXPECT_EQ(IBV_WC_REM_ACCESS_ERR,
+			  flush(&self->pair, ring, &what))
+			TH_LOG("case %d", i);
+		EXPECT_EQ(0, ibv_dereg_mr(mr));
+		EXPECT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
+/* What makes no sense is not sent. */
+TEST_F(pair, flush_of_unknown_kind_is_refused)
+{
+	static const struct flush kinds[] = {
+		{ .type = 0 },
+		{ .type = 4 },
+		{ .type = GLOBAL, .level = 2 },
+	};
+	struct flush what;
+	uint8_t *ring;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ring = connect_and_find_ring(&self->pair, &flushable);
+		ASSERT_NE(NULL, ring);
+		what = kinds[i];
+		what.addr = (uintptr_t)self->b->buffer;
+		what.rkey = self->b->mr->rkey;
+		what.length = LENGTH;
+		EXPECT_EQ(IBV_WC_LOC_QP_OP_ERR,
+			  flush(&self->pair, ring, &what));
+		EXPECT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
+TEST_F(pair, flush_is_for_rc)
+{
+	static const enum ibv_qp_type types[] = { IBV_QPT_UC, IBV_QPT_UD };
+	struct flush what;
+	uint8_t *ring;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		struct pair_options options = { .type = types[i] };
+
+		ring = connect_and_find_ring(&self->pair, &options);
+		ASSERT_NE(NULL, ring);
+		what = (struct flush){
+			.addr = (uintptr_t)self->b->buffer,
+			.length = LENGTH,
+			.rkey = self->b->mr->rkey,
+			.type = GLOBAL,
+		};
+		EXPECT_EQ(IBV_WC_LOC_QP_OP_ERR,
+			  flush(&self->pair, ring, &what));
+		EXPECT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A long message crosses a veth as a few skbs that hold many packets, and is
+ * answered by one acknowledge; where the netdev cannot take them it goes as
+ * single packets, with ICRCs that are verified.
+ *
+ *	namespace of the program	another one
+ *	srtn0 10.79.0.1 <-- srt1 ------ srtn1 10.79.0.2 <-- srt2
+ */
+#include "../kselftest_harness.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "duo.h"
+#include "topo.h"
+#include "tracefs.h"
+
+#undef TEST_F
+#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
+
+#define LONG	65536
+#define PACKETS	(LONG / 1024)
+
+static void __attribute__((constructor)) setup(void)
+{
+	int ret = duo_veth_setup();
+
+	if (!ret)
+		ret = tracefs_open();
+	if (!ret)
+		return;
+	printf("Bail out! no veth to test on: %s\n", strerror(-ret));
+	exit(1);
+}
+
+static void __attribute__((destructor)) teardown(void)
+{
+	tracefs_close();
+	duo_veth_teardown();
+}
+
+static int ethtool(const char *netdev, void *data)
+{
+	struct ifreq ifr = { .ifr_data = data };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int ret;
+
+	snprintf(ifr.ifr_name, IFNAMSIZ, "%s", netdev);
+	ret = ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* "ethtool -K", which needs no program. 0 or -errno. */
+static int set_feature(const char *netdev, const char *name, bool on)
+{
+	static struct {
+		struct ethtool_gstrings head;
+		char name[256][ETH_GSTRING_LEN];
+	} all = {
+		.head = { .cmd = ETHTOOL_GSTRINGS,
+			  .string_set = ETH_SS_FEATURES },
+	};
+	struct {
+		struct ethtool_sfeatures head;
+		struct ethtool_set_features_block block[8];
+	} set = { .head.cmd = ETHTOOL_SFEATURES };
+	unsigned int i;
+	int ret;
+
+	ret = ethtool(netdev, &all);
+	if (ret)
+		return ret;
+	for (i = 0; i < all.head.len; i++)
+		if (!strncmp(all.name[i], name, ETH_GSTRING_LEN))
+			break;
+	if (i == all.head.len)
+		return -ENOENT;
+	set.head.size = (all.head.len + 31) / 32;
+	set.block[i / 32].valid = 1u << i % 32;
+	set.block[i / 32].requested = on ? 1u << i % 32 : 0;
+	return ethtool(netdev, &set);
+}
+
+FIXTURE(segments)
+{
+	struct verbs_set set[2];
+	struct duo duo;
+};
+
+FIXTURE_SETUP(segments)
+{
+	struct ibv_wc wc;
+
+	memset(&self->duo, 0, sizeof(self->duo));
+	ASSERT_EQ(0, duo_veth_open(self->set));
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set[0], &self->set[1]));
+	/*
+	 * When the tracing begins the neighbour is known, and the sender has
+	 * heard of a receive more: without credit it sends one packet and
+	 * waits (9.7.7.2.5).
+	 */
+	ASSERT_EQ(0, duo_recv(&self->duo.end[1], 0, 0, 64));
+	ASSERT_EQ(0, duo_recv(&self->duo.end[1], 5, 0, LONG));
+	ASSERT_EQ(0, duo_send(&self->duo.end[0], 0, 0, 64, 0));
+	ASSERT_EQ(1, duo_poll(self->duo.end[0].send_cq, &wc, 1));
+	ASSERT_EQ(1, duo_poll(self->duo.end[1].recv_cq, &wc, 1));
+	/* Frames of either netdev, IPv4 only: IPv6 talks by itself. */
+	ASSERT_EQ(0, tracefs_enable("net/net_dev_start_xmit",
+				    "protocol == 0x0800"));
+	ASSERT_EQ(0, tracefs_enable("softrdma/srdma_tx", NULL));
+	ASSERT_EQ(0, tracefs_enable("softrdma/srdma_rx", NULL));
+	ASSERT_EQ(0, tracefs_enable("softrdma/srdma_packet",
+				    "opcode == 0x11"));
+	ASSERT_EQ(0, tracefs_enable("softrdma/srdma_drop", NULL));
+	ASSERT_EQ(0, tracefs_enable("softrdma/srdma_timer_fire", NULL));
+	ASSERT_EQ(0, tracefs_clear());
+}
+
+FIXTURE_TEARDOWN(segments)
+{
+	EXPECT_EQ(0, duo_close(&self->duo));
+	EXPECT_EQ(0, verbs_close_set(&self->set[0]));
+	EXPECT_EQ(0, verbs_close_set(&self->set[1]));
+}
+
+/* One message of 64 KB, checked byte by byte. 0, or what went wrong. */
+static int send_long(struct duo *duo)
+{
+	struct duo_end *end = duo->end;
+	struct ibv_wc wc;
+	int i, ret;
+
+	for (i = 0; i < LONG; i++)
+		end[0].buf[i] = i * 7 + i / 251;
+	memset(end[1].buf, 0, LONG);
+	ret = duo_send(&end[0], 6, 0, LONG, 0);
+	if (ret)
+		return ret;
+	if (duo_poll(end[1].recv_cq, &wc, 1) != 1 || wc.status ||
+	    wc.byte_len != LONG)
+		return -1;
+	if (duo_poll(end[0].send_cq, &wc, 1) != 1 || wc.status)
+		return -2;
+	return memcmp(end[0].buf, end[1].buf, LONG) ? -3 : 0;
+}
+
+/*
+ * On a machine that is kept waiting the requester loses patience and repeats a
+ * packet, which may be answered.
+ */
+static int probes(void)
+{
+	return tracefs_count("srdma_timer_fire", "meaning=timer_probe");
+}
+
+#define EXPECT_PACKETS(count)						\
+	do {								\
+		int packets = (count);					\
+									\
+		EXPECT_LE(PACKETS, packets);				\
+		EXPECT_GE(PACKETS + probes(), packets);			\
+	} while (0)
+
+/* One ACK was sent by the far netdev, and heard. */
+#define EXPECT_ONE_ACK()						\
+	do {								\
+		int sent = tracefs_count("net_dev_start_xmit",		\
+					 "dev=" DUO_FAR_NETDEV " ");	\
+		int heard = tracefs_count("srdma_packet",		\
+					  "verdict=resp_acks");		\
+									\
+		EXPECT_LE(1, sent);					\
+		EXPECT_GE(1 + probes(), sent);				\
+		EXPECT_LE(1, heard);					\
+		EXPECT_GE(1 + probes(), heard);				\
+	} while (0)
+
+TEST_F(segments, long_message_crosses_as_trains_and_is_answered_by_one_ack)
+{
+	const char *near = "dev=" DUO_NEAR_NETDEV " ";
+
+	ASSERT_EQ(0, send_long(&self->duo));
+	EXPECT_GE(3 + probes(), tracefs_count("net_dev_start_xmit", near));
+	EXPECT_PACKETS(tracefs_sum("srdma_tx", "opcode=0x0", "packets"));
+	EXPECT_GE(3 + probes(), tracefs_count("srdma_rx", "requests"));
+	EXPECT_PACKETS(tracefs_sum("srdma_rx", "requests", "packets"));
+	EXPECT_ONE_ACK();
+}
+
+TEST_F(segments, netdev_without_segmentation_gets_single_packets)
+{
+	const char *near = "dev=" DUO_NEAR_NETDEV " ";
+
+	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+				 false));
+	EXPECT_EQ(0, send_long(&self->duo));
+	EXPECT_PACKETS(tracefs_count("net_dev_start_xmit", near));
+	EXPECT_EQ(0, tracefs_sum("net_dev_start_xmit", near, "gso_size"));
+	EXPECT_PACKETS(tracefs_count("srdma_rx", "requests packets=1 "));
+	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+				 true));
+}
+
+/*
+ * As to a NIC: the stack completes the checksums, so nobody vouches for the
+ * packets, and their ICRCs are verified.
+ */
+TEST_F(segments, single_packets_have_the_icrc_of_the_wire)
+{
+	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+				 false));
+	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
+				 false));
+	EXPECT_EQ(0, send_long(&self->duo));
+	EXPECT_PACKETS(tracefs_count("srdma_rx", "requests packets=1 "));
+	EXPECT_PACKETS(tracefs_count("requests packets=1 ", " wire"));
+	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
+				 true));
+	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+				 true));
+}
+
+/* A message of one packet is no train. */
+TEST_F(segments, short_message_is_one_packet_with_one_ack)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, duo_send(&end[0], 0, 0, 1000, 0));
+	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+	EXPECT_EQ(1, tracefs_count("net_dev_start_xmit",
+				   "dev=" DUO_NEAR_NETDEV " "));
+	EXPECT_EQ(0, tracefs_sum("net_dev_start_xmit",
+				 "dev=" DUO_NEAR_NETDEV " ", "gso_size"));
+	EXPECT_ONE_ACK();
+}
+
+TEST_HARNESS_MAIN
