@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# storage.sh: what the storage-* scripts share. Each is run on the machine, boots
+# a kernel, and goes on in there:
+#
+#	storage-X [KERNEL [TOPOLOGY]]		(default: 6.1 veth)
+#
+# It prints TAP and "N passed, N failed"; its status says whether all passed.
+
+# The script itself, in the guest or for one.
+storage_main()
+{
+	local top
+
+	if [ -e /run/softrdma-env ]; then
+		. /run/softrdma-env
+		. "$SOFTRDMA_GUEST/lib.sh"
+		trap storage_end EXIT
+		storage_tests
+		exit
+	fi
+	top=$(cd "$(dirname "$0")/../../.." && pwd)
+	"$top/scripts/deps" build vm foreign || exit 1
+	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-veth}" \
+		--memory 3072 --timeout 600 --name "$(basename "$0")" -- \
+		"$(readlink -f "$0")"
+}
+
+passed=0 failed=0
+
+# it NAME COMMAND...: one test
+it()
+{
+	local name=$1 begun=$SECONDS
+
+	shift
+	if "$@" >/tmp/storage.log 2>&1; then
+		passed=$((passed + 1))
+		echo "ok $((passed + failed)) $name"
+		[ $((SECONDS - begun)) -lt 10 ] || echo "# $((SECONDS - begun)) s"
+		return 0
+	fi
+	failed=$((failed + 1))
+	echo "not ok $((passed + failed)) $name"
+	sed 's/^/# /' /tmp/storage.log | tail -n 40
+	dmesg | tail -n 15 | sed 's/^/# kernel: /'
+	return 1
+}
+
+# What the others need: without it there is nothing to test.
+must()
+{
+	it "$@" || exit 1
+}
+
+# However the script ends, it says what came of it.
+storage_end()
+{
+	local status=$?
+
+	trap - EXIT
+	storage_undo >/tmp/storage.undo 2>&1
+	echo "1..$((passed + failed))"
+	[ "$status" = 0 ] || [ "$failed" != 0 ] || failed=1
+	echo "$passed passed, $failed failed"
+	exit $((failed != 0))
+}
+
+# put VALUE FILE: as echo, but fails if the kernel does not take it.
+put()
+{
+	printf '%s' "$1" >"$2"
+}
+
+# bytes_match DEVICE DISK: what is written to the device with large requests is
+# what it gives back, and is on the disk behind it.
+bytes_match()
+{
+	dd if=/dev/urandom of=/tmp/data bs=1M count=16 2>/dev/null
+	dd if=/tmp/data of="$1" bs=1M oflag=direct &&
+	dd if="$1" of=/tmp/back bs=1M count=16 iflag=direct &&
+	cmp /tmp/data /tmp/back && cmp -n $((16 << 20)) /tmp/data "$2"
+}
+
+# verify DEVICE [FIO ARGUMENT]...: writes blocks of all sizes at random, with a
+# CRC in each, and reads them back.
+verify()
+{
+	local dev=$1
+
+	shift
+	timeout -k 5 200 fio --name=verify --filename="$dev" --direct=1 \
+		--ioengine=libaio --iodepth=16 --thread --rw=randwrite \
+		--bsrange=512-256k --blockalign=512 --size=24M \
+		--verify=crc32c --verify_fatal=1 --verify_backlog=64 \
+		--randseed=1 --group_reporting "$@"
+}
