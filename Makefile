@@ -17,8 +17,8 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz vm-test debug-test demo test install modules_install clean \
-	distclean
+	fuzz vm-test debug-test foreign demo test bench install \
+	modules_install clean distclean
 
 all: module
 
@@ -49,10 +49,18 @@ Testing, from cheap to dear
   make host-mutants      do the host tests notice planted faults?
   make host-coverage     how much of the protocol core they execute
   make vm-test           selftests in a booted kernel
-                         KERNEL=6.1 (default), 6.12, 7.2; T=pattern for some
+                         KERNEL=6.1 (default), 6.12, 7.2; T=pattern for some;
+                         T=foreign for the quick part of "make foreign"
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
+  make foreign           programs that nobody here wrote (rdma-core's tests,
+                         perftest, libfabric ...), KERNEL=SERIES for one kernel
   make test              all that must pass: what CI runs
                          STEPS='check vm-test' for some (scripts/test-all)
+
+Measuring
+  make bench             softrdma and rdma_rxe side by side, in instructions;
+                         the stages of a message; goodput under loss.
+                         QUICK=1 for a few tests. CSV in build/bench/
 
 Setting up
   make deps              install the Debian packages that all this needs;
@@ -95,6 +103,9 @@ fuzz:
 vm-test:
 	@scripts/vm-test $(if $(KERNEL),--kernel $(KERNEL)) $(if $(T),-- '$(T)')
 
+foreign:
+	@tools/testing/foreign/all $(KERNEL)
+
 debug-test:
 	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
 
@@ -103,6 +114,9 @@ demo:
 
 test:
 	@scripts/test-all $(STEPS)
+
+bench:
+	@scripts/bench $(if $(QUICK),--quick)
 
 clean:
 	rm -rf build

@@ -92,6 +92,8 @@ def parse_args(smp=2):
                    help="environment of the command")
     p.add_argument("--cmdline", default="", metavar="TEXT",
                    help="more kernel parameters")
+    p.add_argument("--plugin", metavar="FILE[,NAME=VALUE]...",
+                   help="have QEMU load it (--kernel 6.1, 6.12 or 7.2)")
     p.add_argument("--name", help="of the log folder (default: the command's)")
     p.add_argument("command", nargs="*", metavar="COMMAND")
     args = p.parse_args()
@@ -135,9 +137,9 @@ def fetch_kernel(series):
 
 def build_module(series):
     """The path of softrdma.ko for this series, compiled if stale."""
-    r = subprocess.run([os.path.join(SCRIPTS, "module"), series],
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       text=True)
+    r = subprocess.run([os.path.join(SCRIPTS, "module"), series,
+                        "SOFTRDMA_TESTS=y"], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, text=True)
     if r.returncode:
         sys.stderr.write(r.stderr)
         die(NOT_BUILT, "the module does not build")
@@ -346,6 +348,8 @@ class Run:
                "-fsdev", "local,id=out,path=.,security_model=none",
                "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
                "-device", "virtio-rng-pci"]
+        if a.plugin:
+            cmd += ["-plugin", a.plugin]
         if a.topology == "pair":
             # A relative path: those of unix sockets may be too long.
             server = "on" if node == "B" else "off"
