@@ -77,6 +77,10 @@ def parse_args(smp=2):
                    choices=["loopback", "veth", "netns", "pair", "none"])
     p.add_argument("--driver", default="softrdma",
                    choices=["softrdma", "rxe", "none"])
+    p.add_argument("--peer-driver", choices=["softrdma", "rxe", "none"],
+                   help="of node B of a pair (default: that of A)")
+    p.add_argument("--capture", metavar="PCAP",
+                   help="write what passes the wire of a pair to this file")
     p.add_argument("--module", metavar="KO",
                    help="use this softrdma.ko instead of building it")
     p.add_argument("--smp", type=int, default=smp, metavar="N")
@@ -104,6 +108,9 @@ def parse_args(smp=2):
             p.error(f"--env {pair}: not NAME=VALUE")
     if args.driver == "rxe" and args.topology == "netns":
         p.error("rdma_rxe makes links in the first namespace only")
+    if args.topology != "pair" and (args.peer_driver or args.capture):
+        p.error("--peer-driver and --capture are for --topology pair")
+    args.peer_driver = args.peer_driver or args.driver
     if args.icount:
         args.smp = 1
     return args
@@ -299,7 +306,8 @@ class Run:
         a = self.args
         os.makedirs(self.path("peer"))
         values = {
-            "DRIVER": a.driver, "TOPOLOGY": a.topology, "MTU": a.mtu,
+            "DRIVER": a.driver, "PEER_DRIVER": a.peer_driver,
+            "TOPOLOGY": a.topology, "MTU": a.mtu,
             "MODULES": modules_tree(self.kernel, ko), "SOFTRDMA_KO": ko or "",
             "GUEST_DIR": GUEST, "WORKDIR": os.getcwd(),
             "COMMAND_TIMEOUT": self.timeout, "HUNG_TASK_S": 60,
@@ -358,6 +366,11 @@ class Run:
                                "addr.type=unix,addr.path=wire",
                     "-device", f"virtio-net-pci,netdev=wire,mac={mac},"
                                "romfile="]
+        if a.capture and node == "A":
+            # No guest sees the frames as the wire does: not cut up yet, or
+            # merged again.
+            cmd += ["-object", "filter-dump,id=capture,netdev=wire,"
+                               f"file={os.path.abspath(a.capture)}"]
         return cmd
 
     def start(self, node):
@@ -550,7 +563,7 @@ def main():
     kernel = fetch_kernel(args.kernel)
     ko = args.module and os.path.realpath(args.module)
     has_module = os.path.exists(os.path.join(TOP, "Kbuild"))
-    if not ko and (args.driver == "softrdma" or
+    if not ko and ("softrdma" in (args.driver, args.peer_driver) or
                    args.driver == "none" and has_module):
         ko = build_module(args.kernel)
     kernel["initramfs"] = initramfs(kernel)
@@ -568,7 +581,8 @@ def main():
             continue
         break
     status = run.verdict()
-    what = f"{kernel['release']} {accel} {args.driver} {args.topology}"
+    drivers = "-".join(dict.fromkeys([args.driver, args.peer_driver]))
+    what = f"{kernel['release']} {accel} {drivers} {args.topology}"
     took = time.monotonic() - start
     summary = f"{what}: status {status} in {took:.0f} s"
     with open(run.path("summary"), "w") as f:
