@@ -199,6 +199,9 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
+	/* It got on since the last one, even if an answer to a READ did not. */
+	if (pkt->psn != req->nak_psn)
+		req->retry_left = req->retry_cnt;
 	if (!req->retry_left) {
 		srdma_req_fail_now(req, req->una, SRDMA_ST_RETRY_EXC);
 		return SRDMA_REQ_FAILED;

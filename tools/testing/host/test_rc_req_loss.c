@@ -146,6 +146,30 @@ TEST(req_nak__progress_gives_new_retries)
 	}
 }
 
+/* The answer to the READ does not get through; the peer itself gets on. */
+TEST(req_nak__each_further_on_gives_new_retries)
+{
+	uint32_t i;
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 8, 0);
+	push(SRDMA_WR_SEND, 15 * MTU, 0);
+	send_all();
+	for (i = 1; i < 15; i++) {
+		EXPECT_EQ(nak(i, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+		EXPECT_EQ(req.retry_left, 6);
+		send_all();
+		now += 1 * US;
+	}
+	for (i = 0; i < 6; i++) {
+		EXPECT_EQ(nak(14, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+		send_all();
+		now += 1 * US;
+	}
+	EXPECT_EQ(nak(14, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_FAILED);
+	expect_retired(0, SRDMA_ST_RETRY_EXC);
+}
+
 TEST(req_nak__no_retries_at_all)
 {
 	struct srdma_rc_req_attr a = usual;

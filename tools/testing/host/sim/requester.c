@@ -123,7 +123,7 @@ static void check_begin(struct sim *s, struct node *n, u32 idx)
 		  "%c WR %u invalidates what is in flight", 'A' + n->id, idx);
 }
 
-/* How often the oldest incomplete packet is sent is bounded. */
+/* How often the oldest incomplete packet is sent without progress is bounded. */
 static void check_retries(struct sim *s, struct node *n,
 			  const struct srdma_rc_burst *b)
 {
@@ -179,6 +179,17 @@ static void watch(struct node *n)
 	n->una_tx = 0;
 	n->una_probes = 0;
 	n->una_rnr = 0;
+}
+
+/* The peer has got on since the last NAK: that counts as progress, too. */
+static void watch_nak(struct node *n, u32 psn)
+{
+	watch(n);
+	if (n->nak_psn == psn)
+		return;
+	n->nak_psn = psn;
+	n->una_tx = 0;
+	n->una_probes = 0;
 }
 
 static bool memory_right(const struct node *n, const struct entry *e)
@@ -444,6 +455,7 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 		n->una_rnr++;
 		break;
 	case SRDMA_REQ_RETRY:
+		watch_nak(n, f->pkt.psn);
 		SIM_LOG(s, "%c   goes back to psn %06x", 'A' + n->id,
 			n->req.una_psn);
 		break;

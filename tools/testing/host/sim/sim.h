@@ -277,9 +277,10 @@ struct params {
  * @sqd: draining; @sqd_fresh is the first message that may not begin
  * @sqd_fresh: see @sqd
  * @una_psn: oldest incomplete PSN when last looked at
- * @una_tx: times it was sent since, probes aside
- * @una_probes: probes since
+ * @una_tx: times it was sent since, or since @nak_psn changed, probes aside
+ * @una_probes: probes since, likewise
  * @una_rnr: RNR NAKs since
+ * @nak_psn: of the last sequence NAK that made it go back
  */
 struct node {
 	u32 id;
@@ -333,6 +334,7 @@ struct node {
 	u32 una_tx;
 	u32 una_probes;
 	u32 una_rnr;
+	u32 nak_psn;
 };
 
 /**
