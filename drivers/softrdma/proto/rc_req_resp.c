@@ -47,10 +47,17 @@ static u32 find(const struct srdma_rc_req *req, u32 psn)
 	return idx;
 }
 
-/* Too early for the peer to have seen what was sent again. */
+/*
+ * Too early for the peer to have seen what was sent again: within a round trip
+ * and its spread. Twice as long after each retry: what is sent again and again
+ * may itself be what makes the trip longer than it was when measured.
+ */
 static bool just_back(const struct srdma_rc_req *req, u64 now)
 {
-	return req->back_at && now - req->back_at < req->srtt_ns / 2;
+	u32 spent = req->retry_cnt - req->retry_left;
+	u64 trip = srdma_req_probe_wait(req) / 2;
+
+	return req->back_at && now - req->back_at < trip << spent >> 1;
 }
 
 /* 9.7.7.2: the credits count from the message that the peer is at. */

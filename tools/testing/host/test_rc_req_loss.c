@@ -96,20 +96,43 @@ TEST(req_nak__copies_cost_no_retry)
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_one();
-	now += 20 * US;
+	now += 60 * US;
 	ack(0);
 	send_one();
 	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
-	/* Before it has gone back, and within half a round trip after. */
+	/* Before it has gone back, and within a round trip and its spread. */
 	for (i = 0; i < 20; i++)
 		EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
 	send_one();
-	now += 9 * US;
+	now += 119 * US;
 	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
 	EXPECT_EQ(req.retry_left, 6);
 	now += 2 * US;
 	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
 	EXPECT_EQ(req.retry_left, 5);
+}
+
+/* What is sent again and again makes the round trip longer. */
+TEST(req_nak__copies_are_for_longer_each_time)
+{
+	uint32_t i;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_one();
+	now += 60 * US;
+	ack(0);
+	send_one();
+	for (i = 0; i < 7; i++) {
+		EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+		EXPECT_EQ(req.retry_left, 6 - i);
+		send_one();
+		now += (120 * US << i) - 1;
+		EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+		now += 1;
+	}
+	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_FAILED);
 }
 
 TEST(req_nak__seven_is_seven)
@@ -123,7 +146,7 @@ TEST(req_nak__seven_is_seven)
 	for (i = 0; i < 7; i++) {
 		EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
 		EXPECT_EQ(send_all(), 2);
-		now += 1 * US;
+		now += 1000 * US << i;
 	}
 	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_FAILED);
 	expect_retired(0, SRDMA_ST_RETRY_EXC);
@@ -162,10 +185,11 @@ TEST(req_nak__each_further_on_gives_new_retries)
 		now += 1 * US;
 	}
 	for (i = 0; i < 6; i++) {
+		now += 1000 * US << i;
 		EXPECT_EQ(nak(14, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
 		send_all();
-		now += 1 * US;
 	}
+	now += 1000 * US << i;
 	EXPECT_EQ(nak(14, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_FAILED);
 	expect_retired(0, SRDMA_ST_RETRY_EXC);
 }

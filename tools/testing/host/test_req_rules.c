@@ -439,7 +439,7 @@ TEST(req_seq_nak__goes_back)
 	EXPECT_DONE(0, SRDMA_ST_OK);
 }
 
-/* One of two retries each, though far apart; then no more. */
+/* One of two retries each, being too far apart for copies; then no more. */
 TEST(req_seq_nak__is_a_retry)
 {
 	int i;
@@ -452,7 +452,7 @@ TEST(req_seq_nak__is_a_retry)
 		EXPECT_EQ(ack(0, 0x60), SRDMA_REQ_RETRY);
 	}
 	send_all();
-	now += 1000000;
+	now += 2000000;
 	EXPECT_EQ(ack(0, 0x60), SRDMA_REQ_FAILED);
 	EXPECT_DONE(0, 12);	/* IB_WC_RETRY_EXC_ERR */
 }

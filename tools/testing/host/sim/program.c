@@ -309,6 +309,35 @@ static void make_node(struct sim *s, u32 id)
 		p->die_ns = 1 + rnd_below(r, 300000);
 }
 
+/*
+ * 5 % each of loss, duplication, delay and corruption, which connections with
+ * all their retries have to survive, and nothing that may make them fail.
+ */
+static void make_rough(struct sim *s)
+{
+	u32 id;
+
+	s->p.uc = false;
+	s->p.net.loss = 500;
+	s->p.net.train_loss = 0;
+	s->p.net.dup = 500;
+	s->p.net.late = 500;
+	s->p.net.spoil = 500;
+	s->p.net.late_ns = 300000;
+	for (id = 0; id < 2; id++) {
+		struct node_params *p = &s->p.node[id];
+
+		p->attr.retry_cnt = 7;
+		p->attr.rnr_retry = 7;
+		p->attr.timeout = 14;
+		if (!p->attr.max_rd_atomic)
+			p->attr.max_rd_atomic = 1;
+		p->sqd_ns = 0;
+		p->err_ns = 0;
+		p->die_ns = 0;
+	}
+}
+
 static void link_nodes(struct sim *s)
 {
 	u32 id, i;
@@ -354,6 +383,8 @@ void program_make(struct sim *s, u64 seed)
 	make_net(s);
 	for (id = 0; id < 2; id++)
 		make_node(s, id);
+	if (s->rough)
+		make_rough(s);
 	for (id = 0; id < 2; id++) {
 		s->p.node[id].nres = s->p.node[!id].attr.max_rd_atomic;
 		if (s->p.node[id].nres && s->p.node[id].nres < 8)
@@ -362,7 +393,7 @@ void program_make(struct sim *s, u64 seed)
 	link_nodes(s);
 	for (id = 0; id < 2; id++)
 		make_program(s, &s->node[id], pick_count(&s->rng),
-			     rnd_chance(&s->rng, 700) ?
+			     !s->rough && rnd_chance(&s->rng, 700) ?
 			     rnd_range(&s->rng, 1, FAULT_NR - 1) : 0);
 }
 

@@ -350,6 +350,7 @@ struct node {
  * @seen: what the core decided
  * @failed: the oracle objected
  * @verbose: print a trace
+ * @rough: all networks are bad, nothing else is, and nothing may fail
  */
 struct sim {
 	struct params p;
@@ -363,6 +364,7 @@ struct sim {
 	struct seen seen;
 	bool failed;
 	bool verbose;
+	bool rough;
 };
 
 extern u8 sim_pattern[PATTERN_SIZE];
