@@ -52,6 +52,8 @@ class Answers:
     def count(self, frame, before, most=None):
         """The MSN: of the messages that end before this PSN, or up to most."""
         least = self.requests.messages.get(before)
+        if before < self.requests.first and self.requests.lossy:
+            return
         if least is None:
             self.wrong("nothing that was sent")
             return
@@ -71,9 +73,7 @@ class Answers:
             # To what is repeated the PSN may be old and the MSN is the newest.
             self.count(frame, psn + 1,
                        self.total() if requests.repeats else None)
-        for start in list(requests.unanswered):
-            if start > psn:
-                break
+        for start in [s for s in requests.unanswered if s <= psn]:
             if not self.lossy:
                 self.wrong(f"acknowledges {requests.sent[start].kind} "
                            "without its response")
@@ -91,7 +91,7 @@ class Answers:
         """In the order of the requests, but for repetitions."""
         unanswered = self.requests.unanswered
         if start in unanswered and not self.lossy and (
-                next(iter(unanswered)) != start):
+                min(unanswered) != start):
             self.wrong("a response before that of an earlier request")
         unanswered.pop(start, None)
 
@@ -122,12 +122,22 @@ class Answers:
     def begin(self, frame, psn):
         if frame.place == "FIRST":
             self.fix_mtu(len(frame.payload))
+        elif frame.place == "ONLY":
+            self.fix_one(psn)
         self.left = self.requests.starts.get(psn)
         if self.left is None:
             self.wrong("a READ's response that begins where none was asked "
                        "for")
             self.left = len(frame.payload)
         self.repeats = self.requests.repeats
+
+    def fix_one(self, psn):
+        """Whatever the path MTU is, this READ fits into one packet."""
+        request = self.requests.open
+        if request and request.start == psn:
+            self.requests.narrow(
+                lambda m: spanned(request.length, m) == 1,
+                f"{request.length} bytes in one packet")
 
     def fix_mtu(self, length):
         self.requests.narrow(lambda m: m == length,
@@ -158,8 +168,3 @@ class Answers:
             self.answered(request.start)
         if "aeth" in frame.names:
             self.count(frame, request.start, self.total())
-        if frame.place == "ONLY" and self.requests.open is request:
-            # One packet: whatever the path MTU, it has room for it.
-            self.requests.narrow(
-                lambda m: spanned(request.length, m) == 1,
-                f"{request.length} bytes in one packet")

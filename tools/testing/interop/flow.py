@@ -4,13 +4,14 @@
 PSNs are counted on past 2^24 in here, so that they compare.
 """
 
-import collections
 import dataclasses
 import zlib
 
 from frame import MTUS
 
 PSNS = 1 << 24
+# So many may be lost before the first that is seen.
+LOST_AT_FIRST = 64
 
 
 def digest(frame):
@@ -56,7 +57,8 @@ class Requests:
         self.starts, self.resumed = {}, set()
         # Everything before `whole` was seen: so many messages end before a PSN.
         self.messages = {}
-        self.unanswered = collections.OrderedDict()
+        # READs and atomics without a response.
+        self.unanswered = {}
         self.repeats, self.open = 0, None
 
     def absolute(self, psn):
@@ -65,14 +67,18 @@ class Requests:
 
     def holds(self, psn):
         """Whether a response to this PSN can be one to these requests."""
+        early = LOST_AT_FIRST if self.lossy else 0
         return (self.first is not None and
-                self.first <= self.absolute(psn) <= self.next)
+                self.first - early <= self.absolute(psn) <= self.next)
 
     def add(self, frame):
         if self.first is None:
-            self.first = self.next = self.whole = frame.psn + PSNS
-            self.messages[self.first] = 0
+            self.next = frame.psn + PSNS
+            self.begin(self.next)
         psn = self.absolute(frame.psn)
+        if psn < self.first and self.lossy:
+            # The first of all was lost, and is seen when it is repeated.
+            self.begin(psn)
         if self.open and psn > self.open.start:
             self.settle(psn)
         if psn > self.next and not self.lossy:
@@ -87,6 +93,10 @@ class Requests:
             self.resume(frame, psn)
         else:
             self.enter(frame, psn)
+
+    def begin(self, psn):
+        self.first = self.whole = psn
+        self.messages = {psn: 0}
 
     def narrow(self, fits, what):
         """Keep the path MTUs with which this may be."""
@@ -158,7 +168,7 @@ class Requests:
     def follow(self, sent, frame):
         """Hold it against what was sent just before it."""
         before = self.behind.get(sent.start)
-        if before is None and sent.start != self.first:
+        if before is None and (self.lossy or sent.start != self.first):
             if not self.lossy and sent.start <= self.next:
                 self.wrong("a PSN of another request")
             return
