@@ -26,6 +26,7 @@ class Case:
     unsupported:     one that makes it a skip, with what matched as the reason
     server_ends:     whether the server ends by itself, and its status counts
     server_expect:   a regex that the server's output must match
+    before:          a function of the ends, called before anything else
     after:           a function of the ends; returns what is wrong, or nothing
     """
     name: str
@@ -39,6 +40,7 @@ class Case:
     server_expect: str = ""
     limit: int = 40
     env: dict = dataclasses.field(default_factory=dict)
+    before: object = None
     after: object = None
 
 
@@ -46,7 +48,7 @@ class Ends:
     """The two ends of the topology, as scripts/vm made it."""
 
     def __init__(self, env=os.environ):
-        self.topology = env["SRD_TOPOLOGY"]
+        self.topology = env.get("FOREIGN_TOPOLOGY") or env["SRD_TOPOLOGY"]
         self.values = {
             f"{what}_{end}": env[f"SRD_{what.upper()}_{end.upper()}"]
             for what in ("dev", "ip", "ip6", "gid", "gid6", "netdev")
@@ -70,6 +72,8 @@ def attempt(ends, case):
     """(result, why) of one case."""
     deadline = time.monotonic() + case.limit
     wrong, said = None, {"client": "", "server": ""}
+    if case.before:
+        case.before(ends)
     if case.server:
         argv = ends.fill(case.server)
         # Or it would keep to itself what it is asked about.

@@ -12,6 +12,7 @@ from frame import MTUS
 PSNS = 1 << 24
 # So many may be lost before the first that is seen.
 LOST_AT_FIRST = 64
+NOT_THE_SAME = "not what was sent with this PSN before"
 
 
 def digest(frame):
@@ -87,7 +88,7 @@ class Requests:
             self.repeats += 1
             self.starts[psn] = self.sent[psn].length
             if self.sent[psn].digest != digest(frame):
-                self.wrong("not what was sent with this PSN before")
+                self.wrong(NOT_THE_SAME)
         elif frame.kind == "READ" and psn in self.reads:
             self.repeats += 1
             self.resume(frame, psn)
