@@ -299,6 +299,19 @@ static enum srdma_req_resp behind_hole(struct srdma_rc_req *req, u32 idx,
 	return SRDMA_REQ_DROP_GAP;
 }
 
+/*
+ * Is this the opcode of a packet at @offset that ends the response, or does not
+ * end it? A response that was asked for again begins anew at any packet, and
+ * not every peer says so with a FIRST; but none begins in front of the first
+ * packet, or ends elsewhere than at the last.
+ */
+static bool in_place(const struct srdma_pkt *pkt, u32 offset, bool ends)
+{
+	u32 op = pkt->op->flags;
+
+	return !!(op & SRDMA_OP_END) == ends && (offset || op & SRDMA_OP_START);
+}
+
 static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 				     const struct srdma_pkt *pkt, u64 now,
 				     struct srdma_rc_req_act *act)
@@ -330,6 +343,8 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (offset > msg->done)
 		return behind_hole(req, idx, offset, now);
 	if (pkt->payload_len != min(len - offset, most))
+		return bad_response(req, idx);
+	if (!in_place(pkt, offset, len - offset <= most))
 		return bad_response(req, idx);
 	act->idx = idx;
 	act->psn = srdma_psn_add(pkt->psn, pkt->more);

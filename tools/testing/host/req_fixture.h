@@ -139,6 +139,21 @@ static __maybe_unused enum srdma_req_resp credits(uint32_t step, uint8_t code,
 }
 
 /* A READ response; what it is called follows from nothing but its place. */
+/* What a packet there has in a response that was given at once. */
+static __maybe_unused uint8_t read_resp_opcode(uint32_t step)
+{
+	const struct srdma_rc_msg *msg;
+	uint32_t idx, at;
+
+	for (idx = req.una; idx != req.fresh; idx++) {
+		msg = srdma_rc_req_msg(&req, idx);
+		at = srdma_psn_dist(msg->psn, psn(step));
+		if (at < msg->npsn)
+			return srdma_opcode_read_resp(!at, at + 1 == msg->npsn);
+	}
+	return SRDMA_RC_READ_RESP_ONLY;
+}
+
 static __maybe_unused enum srdma_req_resp read_resp(uint32_t step,
 						    uint32_t len)
 {
@@ -146,7 +161,7 @@ static __maybe_unused enum srdma_req_resp read_resp(uint32_t step,
 
 	pkt.aeth.syndrome = 0x1f;
 	pkt.payload_len = len;
-	v = response(SRDMA_RC_READ_RESP_ONLY, step);
+	v = response(read_resp_opcode(step), step);
 	pkt.payload_len = 0;
 	return v;
 }

@@ -667,6 +667,54 @@ TEST(req_read__response_of_wrong_length)
 	EXPECT_EQ(read_resp(SRDMA_RC_READ_RESP_ONLY, 0, 4), SRDMA_REQ_FAILED);
 }
 
+/* 9.7.5.1: what neither a first answer nor a repetition would look like. */
+TEST(req_read__response_of_wrong_opcode)
+{
+	static const struct {
+		u8 opcode;
+		u32 offset;
+	} bad[] = {
+		{ SRDMA_RC_READ_RESP_MIDDLE, 0 }, { SRDMA_RC_READ_RESP_LAST, 0 },
+		{ SRDMA_RC_READ_RESP_ONLY, 0 }, { SRDMA_RC_READ_RESP_LAST, 1 },
+		{ SRDMA_RC_READ_RESP_ONLY, 1 }, { SRDMA_RC_READ_RESP_MIDDLE, 2 },
+		{ SRDMA_RC_READ_RESP_FIRST, 2 },
+	};
+	u32 i, at;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		begin_usual();
+		post(SRDMA_WR_READ, 3 * MTU, 0);
+		send_all();
+		for (at = 0; at < bad[i].offset; at++)
+			EXPECT_EQ(read_resp(at ? SRDMA_RC_READ_RESP_MIDDLE :
+					    SRDMA_RC_READ_RESP_FIRST, at, MTU),
+				  SRDMA_REQ_PLACE);
+		EXPECT_EQ(read_resp(bad[i].opcode, at, MTU), SRDMA_REQ_FAILED);
+		EXPECT_DONE(0, 7);	/* IB_WC_BAD_RESP_ERR */
+	}
+}
+
+/* Some begin a repetition with FIRST, others go on as if it were none. */
+TEST(req_read__repetition_of_either_opcode)
+{
+	static const u8 opcodes[] = {
+		SRDMA_RC_READ_RESP_FIRST, SRDMA_RC_READ_RESP_MIDDLE,
+	};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		begin_usual();
+		post(SRDMA_WR_READ, 3 * MTU, 0);
+		send_all();
+		EXPECT_EQ(read_resp(SRDMA_RC_READ_RESP_FIRST, 0, MTU),
+			  SRDMA_REQ_PLACE);
+		EXPECT_EQ(read_resp(opcodes[i], 1, MTU), SRDMA_REQ_PLACE);
+		EXPECT_EQ(read_resp(SRDMA_RC_READ_RESP_LAST, 2, MTU),
+			  SRDMA_REQ_PLACE);
+		EXPECT_DONE(0, 0);
+	}
+}
+
 TEST(req_read__response_to_something_else)
 {
 	begin_usual();
