@@ -87,16 +87,27 @@ void wire_teardown(void)
 
 /* ---- sums ---- */
 
+static uint32_t crc_of_byte[256];
+
+static void __attribute__((constructor)) fill_crc_table(void)
+{
+	uint32_t byte, crc;
+	int bit;
+
+	for (byte = 0; byte < 256; byte++) {
+		crc = byte;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+		crc_of_byte[byte] = crc;
+	}
+}
+
 static uint32_t crc32_of(uint32_t crc, const void *data, size_t len)
 {
 	const uint8_t *p = data;
-	int bit;
 
-	while (len--) {
-		crc ^= *p++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
+	while (len--)
+		crc = crc >> 8 ^ crc_of_byte[(crc ^ *p++) & 0xff];
 	return crc;
 }
 
@@ -264,7 +275,8 @@ static bool is_roce(struct wire_frame *frame)
 	uint8_t *udp;
 
 	frame->v6 = ip[0] >> 4 == 6;
-	if (frame->len < WIRE_IP + 60 ||
+	/* BTH and ICRC are the least there is. */
+	if (frame->len < WIRE_IP + (frame->v6 ? 40 : 20) + 8 + 16 ||
 	    ip[frame->v6 ? 6 : 9] != IPPROTO_UDP)
 		return false;
 	udp = wire_bth(frame) - 8;
@@ -283,8 +295,9 @@ int wire_capture(struct wire_frame *frame, int timeout_ms)
 	ssize_t len;
 	long left;
 
-	while ((left = end - topo_now_ms()) > 0) {
-		if (poll(&fd, 1, left) != 1)
+	for (;;) {
+		left = end - topo_now_ms();
+		if (poll(&fd, 1, left > 0 ? left : 0) != 1)
 			break;
 		len = readv(tap, iov, 2);
 		if (len <= (ssize_t)sizeof(hdr))

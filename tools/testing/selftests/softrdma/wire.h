@@ -89,7 +89,7 @@ void wire_put_udp_sum(struct wire_frame *frame);
 
 /*
  * The next RoCE frame that the kernel sends, skipping all others. 0, or
- * -ETIMEDOUT.
+ * -ETIMEDOUT. Without a time: one that it has sent already.
  */
 int wire_capture(struct wire_frame *frame, int timeout_ms);
 
