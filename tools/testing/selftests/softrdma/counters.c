@@ -12,6 +12,8 @@
 #include "topo.h"
 #include "verbs.h"
 
+static const char *link_used = TOPO_LINK;
+
 struct u32_attr {
 	struct nlattr head;
 	uint32_t value;
@@ -106,6 +108,11 @@ static int take_reply(struct counters *counters, const char *reply, ssize_t len)
 	return counters->count ? 0 : -ENOENT;
 }
 
+void counters_use(const char *link)
+{
+	link_used = link;
+}
+
 int counters_read(struct counters *counters)
 {
 	static char reply[32768];
@@ -115,7 +122,7 @@ int counters_read(struct counters *counters)
 						    RDMA_NLDEV_CMD_STAT_GET),
 		.head.nlmsg_flags = NLM_F_REQUEST,
 	};
-	int index = nldev_index(TOPO_LINK);
+	int index = nldev_index(link_used);
 	ssize_t got;
 	int fd, ret;
 

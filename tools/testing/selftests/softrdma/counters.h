@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The counters of TOPO_LINK, as "rdma statistic" shows them. */
+/* The counters of a link, as "rdma statistic" shows them. */
 #ifndef SRT_COUNTERS_H
 #define SRT_COUNTERS_H
 
@@ -18,6 +18,9 @@ struct counters {
 	char name[COUNTERS_MAX][64];
 	uint64_t value[COUNTERS_MAX];
 };
+
+/* From now on, those of this link. It is TOPO_LINK otherwise. */
+void counters_use(const char *link);
 
 /*
  * By netlink: what sysfs shows is up to some ticks old. 0 or -errno.

@@ -38,9 +38,7 @@ static int make_side(enum twin_side side)
 	static const char * const link[] = { TWIN_LINK_A, TWIN_LINK_B };
 	static const char * const ipv4[] = { TWIN_IPV4_A, TWIN_IPV4_B };
 	static const char * const ipv6[] = { "fd77:1::1", "fd77:1::2" };
-	static const char * const mac[] = {
-		"02:00:00:77:01:01", "02:00:00:77:01:02"
-	};
+	static const char * const mac[] = { TWIN_MAC_A, TWIN_MAC_B };
 	int ret = twin_enter(side);
 
 	if (!ret && topo_ip("link set lo up\n"

@@ -18,6 +18,8 @@
 #define TWIN_NETDEV_B	"srb0"
 #define TWIN_IPV4_A	"10.77.1.1"
 #define TWIN_IPV4_B	"10.77.1.2"
+#define TWIN_MAC_A	"02:00:00:77:01:01"
+#define TWIN_MAC_B	"02:00:00:77:01:02"
 
 /* Room for a path MTU of 4096. */
 #define TWIN_MTU	4200
