@@ -365,13 +365,11 @@ static void join_wire(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
 /**
  * srdma_arrival_join - make a run of the packet last returned
  * @skb: what arrived
- * @qp: the QP whose engine asks
  * @pkt: that packet, nothing of which has been taken yet; those that continue
  *	it are added. A packet that does not is left to srdma_arrival_next()
  * @mtu: path MTU of the QP, bytes
  */
-void srdma_arrival_join(struct sk_buff *skb, struct srdma_qp *qp,
-			struct srdma_pkt *pkt, u32 mtu)
+void srdma_arrival_join(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
 	u32 alone = pkt->payload_len;
@@ -384,9 +382,8 @@ void srdma_arrival_join(struct sk_buff *skb, struct srdma_qp *qp,
 		join_wire(skb, pkt, mtu);
 	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
 	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_BYTES,
-		       srdma_pkt_wire_len(0, pkt->payload_len - alone) +
-		       pkt->more * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN) -
-		       SRDMA_ICRC_LEN);
+		       ALIGN(pkt->payload_len - alone, 4) +
+		       pkt->more * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN));
 }
 
 /**

@@ -111,7 +111,7 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 	enum srdma_req_resp verdict;
 
 	if (srdma_rc_req_expects(rc, pkt))
-		srdma_arrival_join(skb, qp, pkt, qp->req.mtu);
+		srdma_arrival_join(skb, pkt, qp->req.mtu);
 	verdict = srdma_rc_req_response(rc, pkt, now, &act);
 	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
 	trace_srdma_packet(qp, pkt, SRDMA_STAT_RESP + verdict);

@@ -376,7 +376,7 @@ static void serve_rc(struct request *r)
 	enum outcome outcome;
 
 	if (srdma_rc_resp_expects(rc, &r->pkt))
-		srdma_arrival_join(r->skb, r->qp, &r->pkt, rc->mtu);
+		srdma_arrival_join(r->skb, &r->pkt, rc->mtu);
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
 	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
 	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);

@@ -75,7 +75,6 @@ static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
 				 struct srdma_wqe *wqe)
 {
 	struct srdma_requester *req = &qp->req;
-
 	enum srdma_wqe_why why = SRDMA_WQE_OK;
 
 	if (qp->is_user) {

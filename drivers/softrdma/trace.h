@@ -254,7 +254,7 @@ TRACE_EVENT(srdma_rx,
 		  srdma_show_kind(__entry->kind))
 );
 
-/* An engine has judged a packet; @stat is the counter of the verdict. */
+/* An engine has judged a packet, or a run; @stat is the verdict's counter. */
 TRACE_EVENT(srdma_packet,
 	TP_PROTO(const struct srdma_qp *qp, const struct srdma_pkt *pkt,
 		 u32 stat),
@@ -263,6 +263,7 @@ TRACE_EVENT(srdma_packet,
 		__field(u32, dev)
 		__field(u32, qpn)
 		__field(u32, psn)
+		__field(u32, count)
 		__field(u32, len)
 		__field(u32, stat)
 		__field(u8, opcode)
@@ -271,13 +272,14 @@ TRACE_EVENT(srdma_packet,
 		__entry->dev = qp->dev->ib.index;
 		__entry->qpn = qp->qpn;
 		__entry->psn = pkt->psn;
+		__entry->count = pkt->more + 1;
 		__entry->len = pkt->payload_len;
 		__entry->stat = stat;
 		__entry->opcode = pkt->opcode;
 	),
-	TP_printk("dev=%u qpn=%u opcode=0x%02x psn=0x%06x bytes=%u verdict=%s",
+	TP_printk("dev=%u qpn=%u opcode=0x%02x psn=0x%06x packets=%u bytes=%u verdict=%s",
 		  __entry->dev, __entry->qpn, __entry->opcode, __entry->psn,
-		  __entry->len, srdma_show_stat(__entry->stat))
+		  __entry->count, __entry->len, srdma_show_stat(__entry->stat))
 );
 
 /* Packets end here; @stat is the counter of the reason. */

@@ -140,6 +140,8 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 		/* Below. */
 	} else if (tx->burst->mixed) {
 		/* The peer moved away just now: comes again in pieces. */
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
+			   tx->burst->count);
 		result = SRDMA_TX_NOROUTE;
 	} else {
 		result = send_wire(tx);
