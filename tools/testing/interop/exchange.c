@@ -138,6 +138,21 @@ static void fill(uint8_t *at, uint32_t size, uint32_t seed)
 		at[i] = byte(seed, i);
 }
 
+/* An unreliable write says to nobody when it has arrived. */
+static void wait_for(const volatile uint8_t *at, uint32_t size, uint32_t seed)
+{
+	time_t end = time(NULL) + PATIENCE_S;
+	uint32_t i = 0;
+
+	while (time(NULL) < end) {
+		while (i < size && at[i] == byte(seed, i))
+			i++;
+		if (i == size)
+			return;
+		usleep(100);
+	}
+}
+
 /* The bytes, and that what is behind them was left alone. */
 static void check(const struct plan *p, const uint8_t *at, uint32_t size,
 		  uint32_t seed)
@@ -541,6 +556,8 @@ static void judge(const struct plan *p)
 		need(word_at(area) == WORD + p->seed + 1, "it was swapped");
 	if (p->what == ADD)
 		need(word_at(area) == 2 * (WORD + p->seed), "a wrong sum");
+	if (opt.type == IBV_QPT_UC && p->what == WRITE)
+		wait_for(at, p->size, p->seed);
 	if (p->what <= WRITE_IMM)
 		check(p, at, p->size, p->seed);
 	if (p->what == REVOKED)
