@@ -15,6 +15,8 @@ import time
 from peer import Peer
 from program import Program
 
+RUNS = 5
+
 
 @dataclasses.dataclass
 class Case:
@@ -24,6 +26,8 @@ class Case:
                      (RDMA CM), "says REGEX" (on its output)
     expect:          a regex that the client's output must match
     unsupported:     one that makes it a skip, with what matched as the reason
+    again:           one of a failure that is a known race of the program itself:
+                     it is run anew, up to RUNS times
     server_ends:     whether the server ends by itself, and its status counts
     server_expect:   a regex that the server's output must match
     before:          a function of the ends, called before anything else
@@ -36,6 +40,7 @@ class Case:
     ready: str = "tcp 18515"
     expect: str = ""
     unsupported: str = ""
+    again: str = ""
     server_ends: bool = True
     server_expect: str = ""
     limit: int = 40
@@ -69,7 +74,26 @@ def shorten(text):
 
 
 def attempt(ends, case):
-    """(result, why) of one case."""
+    """(result, why) of one case; what was run more than once says so."""
+    races = []
+    # A program that dies of its race is not to be a report of this kernel.
+    report_crashes(not case.again)
+    for _ in range(RUNS):
+        result, why, race = run(ends, case)
+        if not race:
+            break
+        races.append(race)
+    report_crashes(True)
+    return result, " | ".join([*races, *([why] if why else [])])
+
+
+def report_crashes(wanted):
+    with open("/proc/sys/debug/exception-trace", "w") as f:
+        f.write(f"{wanted:d}")
+
+
+def run(ends, case):
+    """(result, why, race): race is what the program said of one, or None."""
     deadline = time.monotonic() + case.limit
     wrong, said = None, {"client": "", "server": ""}
     if case.before:
@@ -95,13 +119,18 @@ def attempt(ends, case):
                  missing("server", case.server_expect, said) or
                  case.after and case.after(ends))
     if not wrong:
-        return "ok", ""
-    for text in said.values():
-        m = case.unsupported and re.search(case.unsupported, text)
-        if m:
-            return "skip", m[0]
-    return "fail", " | ".join([wrong, *(f"{who}: {shorten(text)}"
-                                        for who, text in said.items())])
+        return "ok", "", None
+    skip = found(case.unsupported, said)
+    if skip:
+        return "skip", skip, None
+    why = [wrong, *(f"{who}: {shorten(text)}" for who, text in said.items())]
+    return "fail", " | ".join(why), found(case.again, said)
+
+
+def found(pattern, said):
+    """What of the outputs matches, or None."""
+    hits = [re.search(pattern, text) for text in said.values() if pattern]
+    return next((hit[0] for hit in hits if hit), None)
 
 
 def run_client(ends, case, deadline):
