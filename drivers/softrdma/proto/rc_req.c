@@ -501,7 +501,7 @@ static void probe_sent(struct srdma_rc_req *req,
 		note_asked(req, burst->msg);
 		burst->msg->high = 0;
 	}
-	req->probe_at = now + (srdma_req_probe_wait(req) << req->probes);
+	req->probe_at = srdma_req_next_probe(req, now);
 	req->probes++;
 	srdma_req_rearm(req);
 }

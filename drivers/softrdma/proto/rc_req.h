@@ -224,6 +224,8 @@ struct srdma_rc_req_attr {
  * @rnr_left: RNR retries left before the next progress
  * @rnr_row: RNR NAKs since the last progress, as far as they are counted
  * @probes: probes sent since the last progress
+ * @backoff: probes beyond the first that it took to make progress, since a
+ *	round trip was measured
  * @probe_due: next() is to send the oldest incomplete packet once
  * @probe_out: @probe_psn has been sent and not been answered
  * @probe_psn: PSN of the last probe
@@ -288,6 +290,7 @@ struct srdma_rc_req {
 	u8 rnr_row;
 
 	u8 probes;
+	u8 backoff;
 	bool probe_due;
 	bool probe_out;
 	u32 probe_psn;

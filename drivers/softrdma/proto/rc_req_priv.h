@@ -92,7 +92,10 @@ void srdma_req_note_loss(struct srdma_rc_req *req);
 /* Recompute req->deadline. */
 void srdma_req_rearm(struct srdma_rc_req *req);
 
-/* How long to hear nothing before asking, ns. */
+/* How long to hear nothing before asking for the first time, ns. */
 u64 srdma_req_probe_wait(const struct srdma_rc_req *req);
+
+/* When to ask next if nothing is heard until then. */
+u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now);
 
 #endif

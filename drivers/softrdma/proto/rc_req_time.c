@@ -25,6 +25,9 @@
 /* The window never gets smaller by losses, packets: go-back-N repeats it. */
 #define CWND_FLOOR	32u
 
+/* But a timeout leaves only this, packets. */
+#define CWND_RESTART	2u
+
 /* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
 #define GROW_SHIFT	3
 
@@ -37,6 +40,18 @@ u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
 	if (req->timeout_ns)
 		wait = min(wait, req->timeout_ns / 2);
 	return wait;
+}
+
+/*
+ * A round trip during which there was a probe is not measured: should they have
+ * become longer, only the doubling finds it out, and so it is kept until one is
+ * measured again.
+ */
+u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now)
+{
+	int doublings = min(req->probes + req->backoff, PROBES_MAX);
+
+	return now + (srdma_req_probe_wait(req) << doublings);
 }
 
 void srdma_req_rearm(struct srdma_rc_req *req)
@@ -65,7 +80,7 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 	if (was_idle)
 		req->heard_at = now;
 	if (!req->probes)
-		req->probe_at = now + srdma_req_probe_wait(req);
+		req->probe_at = srdma_req_next_probe(req, now);
 	srdma_req_rearm(req);
 }
 
@@ -75,6 +90,7 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	u64 off;
 
 	req->rtt_timed = false;
+	req->backoff = 0;
 	if (!req->srtt_ns) {
 		req->srtt_ns = max(rtt, 1ull);
 		req->rttvar_ns = rtt / 2;
@@ -86,13 +102,18 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	req->srtt_ns = max(req->srtt_ns - req->srtt_ns / 8 + rtt / 8, 1ull);
 }
 
-/* Doubles every window below ssthresh, above it grows by an eighth. */
+/*
+ * Doubles every window below ssthresh, above it grows by an eighth; but not
+ * while what is on the way takes longer than any round trip that is known.
+ */
 static void grow(struct srdma_rc_req *req, u32 steps)
 {
 	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
 	u32 grown;
 
 	if (req->cwnd == req->win_max)
+		return;
+	if (req->backoff && !srdma_req_resending(req))
 		return;
 	steps = min(steps, req->cwnd) + req->acked_frac;
 	grown = steps >> shift;
@@ -109,6 +130,9 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
 	req->rnr_row = 0;
+	/* A lost packet costs one probe; more of them say that it takes longer. */
+	if (req->probes > 1)
+		req->backoff = min(req->backoff + req->probes - 1, PROBES_MAX);
 	req->probes = 0;
 	req->probe_due = false;
 	req->probe_out = false;
@@ -116,7 +140,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 		measure(req, now - req->rtt_at);
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
-	req->probe_at = now + srdma_req_probe_wait(req);
+	req->probe_at = srdma_req_next_probe(req, now);
 	grow(req, steps);
 }
 
@@ -151,13 +175,17 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	}
 	req->retry_left--;
 	req->heard_at = now;
-	req->probes = 0;
 	req->probe_due = false;
-	req->probe_at = now + srdma_req_probe_wait(req);
+	req->probe_at = srdma_req_next_probe(req, now);
 	srdma_rc_req_msg(req, req->una)->high = 0;
 	srdma_req_note_loss(req);
-	/* As good as all of it was lost: feel the way again from the floor. */
-	req->cwnd = min(req->cwnd, CWND_FLOOR);
+	/*
+	 * Either as good as all of it was lost, or it waits in a queue on the way
+	 * that takes longer than the timeout to drain: of many connections each
+	 * of which repeated even CWND_FLOOR packets, that queue would only grow,
+	 * until their retries are used up. So feel the way again.
+	 */
+	req->cwnd = min(req->cwnd, CWND_RESTART);
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;
@@ -170,7 +198,7 @@ enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 	if (req->rnr_until) {
 		req->rnr_until = 0;
 		req->heard_at = now;
-		req->probe_at = now + srdma_req_probe_wait(req);
+		req->probe_at = srdma_req_next_probe(req, now);
 		srdma_req_rearm(req);
 		return SRDMA_TIMER_RNR;
 	}
