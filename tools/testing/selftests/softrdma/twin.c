@@ -115,12 +115,12 @@ int twin_netem(const char *args)
 		ret = twin_enter(side);
 		if (ret)
 			return ret;
-		if (args)
-			ret = topo_run("tc qdisc replace dev %s root netem %s",
+		/* Replaced, it would keep what the new one does not mention. */
+		ret = topo_run("tc qdisc del dev %s root 2>/dev/null; true",
+			       netdev[side]);
+		if (!ret && args)
+			ret = topo_run("tc qdisc add dev %s root netem %s",
 				       netdev[side], args);
-		else
-			ret = topo_run("tc qdisc del dev %s root 2>/dev/null; "
-				       "true", netdev[side]);
 	}
 	return twin_enter(TWIN_A) ?: ret;
 }
