@@ -129,6 +129,24 @@ TEST(req_abort__flushes_exactly_once)
 	EXPECT_EQ(req.deadline, 0);
 }
 
+/* A key that is void must not be reported as one that may still be used. */
+TEST(req_abort__what_was_executed_has_succeeded)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_LOCAL_INV, 0, 0);
+	push(SRDMA_WR_LOCAL_INV, 0, 0);
+	send_one();
+	ack(0);
+	REQUIRE(next() == SRDMA_NEXT_LOCAL);
+	srdma_rc_req_local_done(&req, &burst);
+	srdma_rc_req_abort(&req);
+	expect_retired(0, SRDMA_ST_OK);
+	expect_retired(1, SRDMA_ST_OK);
+	expect_retired(2, SRDMA_ST_FLUSH);
+	EXPECT(!retired());
+}
+
 TEST(req_abort__a_failure_that_waited_keeps_its_status)
 {
 	begin(NULL);
