@@ -179,7 +179,7 @@ TEST_F(link, blocked_reader_of_completion_events_returns)
 TEST_F_TIMEOUT(link, add_del_200_times_with_open_contexts, 600)
 {
 	static struct ibv_context *ctx[ROUNDS];
-	long start, took, worst = 0;
+	long start, took, all = 0, worst = 0;
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
@@ -195,11 +195,18 @@ TEST_F_TIMEOUT(link, add_del_200_times_with_open_contexts, 600)
 		start = topo_now_ms();
 		ASSERT_EQ(0, nldev_link_del(LINK));
 		took = topo_now_ms() - start;
+		all += took;
 		worst = took > worst ? took : worst;
 		ASSERT_EQ(0, topo_link_add(LINK, NETDEV));
 	}
-	TH_LOG("slowest rdma link del: %ld ms", worst);
-	EXPECT_GT(PROMPT_MS, worst);
+	/*
+	 * Waiting for a context would hang, or take long each time; a machine
+	 * that others use may stop for seconds in any one of so many rounds.
+	 */
+	TH_LOG("rdma link del: %ld ms on average, %ld at worst", all / ROUNDS,
+	       worst);
+	EXPECT_GT(PROMPT_MS / 2, all / ROUNDS);
+	EXPECT_GT(CHILD_MS, worst);
 	for (i = 0; i < ROUNDS; i++) {
 		EXPECT_EQ(0, verbs_wait_event(ctx[i], IBV_EVENT_DEVICE_FATAL,
 					      CHILD_MS));
