@@ -5,7 +5,9 @@
  * it crosses to another namespace or host.
  */
 #include <linux/completion.h>
+#include <linux/ktime.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/percpu-refcount.h>
 #include <linux/skbuff.h>
 
@@ -20,8 +22,18 @@
  */
 #define FLIGHT_MAX	SZ_512K
 
-/* Waiting engines are told when so much is left: not for each packet. */
-#define FLIGHT_LOW	(FLIGHT_MAX / 2)
+/* A train: with that alone in a queue, nobody finds the queue too long. */
+#define FLIGHT_MIN	SZ_64K
+
+/* Not known yet how fast it leaves. */
+#define FLIGHT_START	SZ_128K
+
+/*
+ * No more than leaves in this time. What waits longer than 5 ms, for some time,
+ * is thrown away by fq_codel, which is the default queue of many interfaces:
+ * for RC that is a loss of many packets, and UC does not send again.
+ */
+#define FLIGHT_NS	(2 * NSEC_PER_MSEC)
 
 /* struct srdma_flight.waiting */
 enum {
@@ -52,10 +64,34 @@ static int charge_bytes(unsigned long class)
 	return CHARGE_UNIT << class;
 }
 
-static void wake(struct srdma_qp *qp)
+static int limit_of(const struct srdma_flight *flight)
+{
+	return READ_ONCE(flight->limit) ?: FLIGHT_START;
+}
+
+/*
+ * Since an engine met the limit, so much has left in so long. Two that meet it
+ * at once, or add to it meanwhile, spoil an estimate: it is one of many.
+ */
+static void adapt(struct srdma_flight *flight, int left)
+{
+	u64 took = ktime_get_ns() - READ_ONCE(flight->full_at);
+	u64 gone = max(READ_ONCE(flight->full_bytes) - left, 0);
+	int limit = limit_of(flight);
+	u64 fits;
+
+	fits = div64_u64(gone * FLIGHT_NS, max_t(u64, took, 1));
+	limit = clamp_t(u64, fits, limit / 2, limit * 2);
+	WRITE_ONCE(flight->limit, clamp(limit, FLIGHT_MIN, FLIGHT_MAX));
+}
+
+static void wake(struct srdma_qp *qp, int left)
 {
 	unsigned long waiting = xchg(&qp->flight.waiting, 0);
 
+	if (!waiting)
+		return;
+	adapt(&qp->flight, left);
 	if (waiting & BIT(FLIGHT_SEND))
 		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_TX_FREED);
 	if (waiting & BIT(FLIGHT_RECV))
@@ -72,8 +108,10 @@ static void land(struct sk_buff *skb)
 	/* Pairs with the barrier in srdma_flight_has_room(). */
 	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
 				 &qp->flight.bytes);
-	if (left <= FLIGHT_LOW && READ_ONCE(qp->flight.waiting))
-		wake(qp);
+	/* Engines that wait are not told for each packet. */
+	if (left <= limit_of(&qp->flight) / 2 &&
+	    READ_ONCE(qp->flight.waiting))
+		wake(qp, left);
 	srdma_qp_put(qp);
 	percpu_ref_put(&landings);
 }
@@ -87,15 +125,26 @@ static void land(struct sk_buff *skb)
 bool srdma_flight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 {
 	int bit = engine == &qp->send ? FLIGHT_SEND : FLIGHT_RECV;
+	struct srdma_flight *flight = &qp->flight;
+	int limit = limit_of(flight);
+	int bytes = atomic_read(&flight->bytes);
 
-	if (atomic_read(&qp->flight.bytes) < FLIGHT_MAX)
+	if (bytes < limit)
 		return true;
-	set_bit(bit, &qp->flight.waiting);
-	/* Pairs with land(): it sees the bit, or we see what it took off. */
+	if (!READ_ONCE(flight->waiting)) {
+		WRITE_ONCE(flight->full_bytes, bytes);
+		WRITE_ONCE(flight->full_at, ktime_get_ns());
+	}
+	set_bit(bit, &flight->waiting);
+	/*
+	 * Pairs with land(): it sees the bit, or we see what it took off. As
+	 * long as we see any bytes, they are to land yet, and the last ones of
+	 * them wake us, whatever the limit is then.
+	 */
 	smp_mb__after_atomic();
-	if (atomic_read(&qp->flight.bytes) >= FLIGHT_MAX)
+	if (atomic_read(&flight->bytes) >= limit)
 		return false;
-	clear_bit(bit, &qp->flight.waiting);
+	clear_bit(bit, &flight->waiting);
 	return true;
 }
 

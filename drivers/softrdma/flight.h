@@ -18,10 +18,17 @@ struct srdma_qp;
  * @bytes: how many; added by the owners of the engines, taken off by whoever
  *	frees the skbs
  * @waiting: FLIGHT_* bits of flight.c: engines that wait for room
+ * @limit: what they may be, by how fast they leave; 0: not known yet. Written
+ *	by who wakes an engine
+ * @full_bytes: how many there were when an engine began to wait; it writes it
+ * @full_at: and when that was, ns
  */
 struct srdma_flight {
 	atomic_t bytes;
 	unsigned long waiting;
+	int limit;
+	int full_bytes;
+	u64 full_at;
 };
 
 bool srdma_flight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);

@@ -449,15 +449,13 @@ static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
 	return false;
 }
 
-static void flight__waits_and_wakes(struct kunit *test)
+/* Hands over until there is no room; returns how many. */
+static u32 fill_flight(struct kunit *test, struct sk_buff **skbs, u32 max)
 {
 	struct train_world *w = test->priv;
-	struct sk_buff *skbs[64];
-	u32 n, i;
+	u32 n;
 
-	srdma_engine_init(&w->qp->send, nothing_to_do);
-	srdma_engine_init(&w->qp->recv, nothing_to_do);
-	for (n = 0; n < ARRAY_SIZE(skbs); n++) {
+	for (n = 0; n < max; n++) {
 		if (!srdma_flight_has_room(w->qp, &w->qp->recv))
 			break;
 		skbs[n] = alloc_skb(SZ_32K, GFP_KERNEL);
@@ -467,6 +465,19 @@ static void flight__waits_and_wakes(struct kunit *test)
 		/* The stack may change its length; the charge stays. */
 		skb_trim(skbs[n], 100);
 	}
+	return n;
+}
+
+static void flight__waits_and_wakes(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	srdma_engine_init(&w->qp->send, nothing_to_do);
+	srdma_engine_init(&w->qp->recv, nothing_to_do);
+	w->qp->flight.limit = SZ_512K;
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	KUNIT_EXPECT_EQ(test, n, 16);
 	KUNIT_EXPECT_EQ(test, refcount_read(&w->qp->refs), n + 1);
 	for (i = 0; i < n; i++) {
@@ -482,6 +493,43 @@ static void flight__waits_and_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srdma_flight_has_room(w->qp, &w->qp->send));
 }
 
+/* Fills it, and lets all of it leave @ns after that; returns how many. */
+static u32 land_after(struct kunit *test, u64 ns)
+{
+	struct train_world *w = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+	w->qp->flight.full_at -= ns;
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+	return n;
+}
+
+static void flight__follows_the_queue(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+	int i;
+
+	srdma_engine_init(&w->qp->send, nothing_to_do);
+	srdma_engine_init(&w->qp->recv, nothing_to_do);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
+
+	/* In a queue that drains slowly half as many each time, but a train. */
+	w->qp->flight.limit = SZ_512K;
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 16);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 8);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
+
+	/* In one that drains at once all there may be, if nobody disturbs. */
+	for (i = 0; i < 1000 && w->qp->flight.limit < SZ_512K; i++)
+		land_after(test, 0);
+	KUNIT_EXPECT_EQ(test, w->qp->flight.limit, SZ_512K);
+}
+
 static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__packets_are_right),
 	KUNIT_CASE(train_build__every_opcode_alone),
@@ -489,6 +537,7 @@ static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build_loop__carries_the_payload),
 	KUNIT_CASE(path_train__shrinks_and_grows),
 	KUNIT_CASE(flight__waits_and_wakes),
+	KUNIT_CASE(flight__follows_the_queue),
 	{}
 };
 
