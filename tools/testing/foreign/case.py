@@ -13,7 +13,7 @@ import shlex
 import time
 
 from peer import Peer
-from program import Program
+from program import Program, counters
 
 RUNS = 5
 
@@ -64,6 +64,20 @@ class Ends:
     def fill(self, argv):
         return [a.format(**self.values) for a in argv]
 
+    def count(self):
+        """The counters of both ends, by end and name."""
+        v = self.values
+        b = self.peer.ask(60, count=[v["dev_b"], v["netdev_b"]])["counters"]
+        a = counters(v["dev_a"], v["netdev_a"])
+        return {f"{end}.{name}": value for end, of in (("A", a), ("B", b))
+                for name, value in of.items()}
+
+    def counted_since(self, before):
+        """What was counted since then, in words."""
+        return " ".join(f"{name}+{value - before[name]}"
+                        for name, value in self.count().items()
+                        if value != before.get(name, value))
+
 
 def shorten(text):
     """What of an output may say why, and its end."""
@@ -76,6 +90,7 @@ def shorten(text):
 def attempt(ends, case):
     """(result, why) of one case; what was run more than once says so."""
     races = []
+    before = ends.count()
     # A program that dies of its race is not to be a report of this kernel.
     report_crashes(not case.again)
     for _ in range(RUNS):
@@ -84,6 +99,8 @@ def attempt(ends, case):
             break
         races.append(race)
     report_crashes(True)
+    if result == "fail":
+        why = f"{why} | counted: {ends.counted_since(before)}"
     return result, " | ".join([*races, *([why] if why else [])])
 
 

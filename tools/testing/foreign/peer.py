@@ -9,6 +9,7 @@ A request and its reply are a line of JSON each:
     {"start": ARGV, "env": {}, "ready": HOW, "seconds": N}   {"wrong": TEXT}
     {"finish": SECONDS}         {"status": NUMBER or null, "text": OUTPUT}
     {"run": ARGV}                                       {"text": OUTPUT}
+    {"count": [DEVICE, NETDEV]}                      {"counters": {NAME: NUMBER}}
 """
 
 import json
@@ -17,7 +18,7 @@ import socket
 import sys
 import time
 
-from program import HERE, Program, await_ready
+from program import HERE, Program, await_ready, counters
 
 PORT = 7999
 
@@ -47,6 +48,8 @@ class Peer:
 
 
 def answer(request, programs):
+    if "count" in request:
+        return {"counters": counters(*request["count"])}
     if "run" in request:
         program = Program(request["run"])
         program.wait(60)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """program: start a program, know when it listens, see how it ends."""
 
+import glob
 import os
 import re
 import subprocess
@@ -45,6 +46,27 @@ class Program:
             if self.wait(5) is None:
                 self.process.kill()
                 self.process.wait()
+
+
+# Of what is counted, that which may say why something failed.
+TELLING = re.compile("drop|nak|timer|overrun|no_receive|out_of_seq|missed")
+
+
+def counters(device, netdev):
+    """The counters of a device and its netdev, by name."""
+    counted = {}
+    for path in (
+            glob.glob(f"/sys/class/infiniband/{device}/ports/1/hw_counters/*") +
+            glob.glob(f"/sys/class/net/{netdev}/statistics/*")):
+        name = os.path.basename(path)
+        if not TELLING.search(name):
+            continue
+        # Either has a tx_dropped.
+        if path.startswith("/sys/class/net/"):
+            name = f"{netdev}.{name}"
+        with open(path) as f:
+            counted[name] = int(f.read())
+    return counted
 
 
 def listens_tcp(port):
