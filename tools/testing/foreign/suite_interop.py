@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""With rdma_rxe at the other end of a wire.
+"""With rdma_rxe, or softrdma again, at the other end of a wire.
 
 Before each case the wire is told its name, which tools/testing/interop looks
 for in the capture. It is rdma_rxe's end that is made to lose frames, so that
-what softrdma sends is seen whole.
+what softrdma sends is seen whole; or B, when both are softrdma.
 """
 
 import dataclasses
@@ -54,12 +54,17 @@ def rxe_ends():
     return [e for e in "AB" if os.environ[f"SRD_DRIVER_{e}"] == "rxe"]
 
 
+def lossy_end():
+    return (rxe_ends() or ["B"])[0]
+
+
 def announce(ends, name, loss):
     """On the wire; and as it may lose it, three times."""
     macs = {"A": "525400000001", "B": "525400000002"}
     rxe = [macs[end] for end in rxe_ends()]
     mark = "softrdma-case " + json.dumps(
-        {"case": name, "rxe": rxe, "lossy": rxe if loss else []})
+        {"case": name, "rxe": rxe,
+         "lossy": [macs[lossy_end()]] if loss else []})
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         for _ in range(3):
             s.sendto(mark.encode(), (ends.values["ip_b"], DISCARD))
@@ -73,7 +78,7 @@ def at_wire(case, prefix, loss=0):
         lose_nothing(ends)
         announce(ends, name, loss)
         if loss:
-            set_loss(ends, rxe_ends()[0], loss)
+            set_loss(ends, lossy_end(), loss)
 
     return dataclasses.replace(case, name=name, before=before)
 
@@ -84,11 +89,13 @@ def of(suite, prefix, pattern):
             yield at_wire(case, prefix)
 
 
-def exchange(kind, mtu, *options, v6=False, quick=False, limit=60):
+def exchange(kind, mtu, *options, v6=False, quick=False, limit=120):
     six = "6" if v6 else ""
     argv = [EXCHANGE, "-c", kind, "-m", str(mtu), *options]
     # For rdma_rxe; see there.
     a, b = (["-w"] if end in rxe_ends() else [] for end in "AB")
+    if kind == "rc" and not rxe_ends():
+        argv.append("-x")
     return Case(
         name="_".join([kind, str(mtu), *(["ipv6"] if v6 else []),
                        *options]).replace("-", ""),
@@ -101,7 +108,7 @@ def exchange(kind, mtu, *options, v6=False, quick=False, limit=60):
 def exchanges():
     for mtu in MTUS:
         yield exchange("rc", mtu, quick=mtu == 1024)
-        yield exchange("uc", mtu)
+        yield exchange("uc", mtu, quick=mtu == 1024)
     yield exchange("ud", 4096, quick=True)
     yield exchange("rc", 1024, v6=True)
     yield exchange("ud", 4096, v6=True)
@@ -128,10 +135,14 @@ def sized():
         yield perf(f"outs_{outs}", "atomic_bw", "--outs", str(outs))
 
 
+def lossy_exchanges(mtus):
+    for mtu in mtus:
+        yield exchange("rc", mtu, limit=240, quick=mtu == 1024)
+
+
 def lossy():
     perf = suite_perftest.perf
-    for mtu in (256, 1024, 4096):
-        yield exchange("rc", mtu, limit=120, quick=mtu == 1024)
+    yield from lossy_exchanges((256, 1024, 4096))
     # No ping-pongs: who gets the last message leaves, whether or not its ACK
     # has arrived.
     yield perf("srq_4_qps", "send_bw", "-s", "4096", "--use-srq", "-q", "4",
@@ -148,10 +159,15 @@ def lossy():
 def cases(where):
     for case in exchanges():
         yield at_wire(case, "exchange")
-    yield from of(suite_pingpong, "pingpong", OF_PINGPONG)
-    yield from of(suite_rdmacm, "rdmacm", OF_RDMACM)
-    yield from of(suite_perftest, "perftest", OF_PERFTEST)
-    for case in sized():
-        yield at_wire(case, "sized")
-    for case in lossy():
+    if where == "pair":
+        # The rest is what the other suites do between two such kernels.
+        last = lossy_exchanges(MTUS)
+    else:
+        yield from of(suite_pingpong, "pingpong", OF_PINGPONG)
+        yield from of(suite_rdmacm, "rdmacm", OF_RDMACM)
+        yield from of(suite_perftest, "perftest", OF_PERFTEST)
+        for case in sized():
+            yield at_wire(case, "sized")
+        last = lossy()
+    for case in last:
         yield at_wire(case, "loss", LOSS_PERCENT)

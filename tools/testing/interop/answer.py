@@ -39,7 +39,8 @@ class Answers:
         elif code == PSN_SEQUENCE_ERROR:
             self.count(frame, psn)
         else:
-            self.refuse(frame, psn, ("SEND", "WRITE", "READ", "ATOMIC"))
+            self.refuse(frame, psn, ("SEND", "WRITE", "READ", "ATOMIC",
+                                     "ATOMIC_WRITE"))
 
     def interrupt(self, frame):
         """A response has no others in its midst, but when it is asked for

@@ -3,13 +3,13 @@
  * Two QPs of two machines, which do with each other all that QPs can do, in
  * sizes around the multiples of the path MTU, and look at every byte:
  *
- *	exchange -d DEVICE -g GID [-c rc|uc|ud] [-m MTU] [-o DEPTH] [-w] [PEER]
+ *	exchange -d DEVICE -g GID [-c rc|uc|ud] [-m MTU] [-o DEPTH] [-wx] [PEER]
  *
  * Without PEER it is the server. First the client requests and the server
  * responds, then the other way round. A TCP connection says what comes next.
  * -o is how many READs and atomics may be outstanding; more are posted. -w does
  * not look at the flags of receives that invalidated, which are wrong on
- * rdma_rxe.
+ * rdma_rxe. -x does ATOMIC WRITE, too, which not all of those have.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,13 +35,14 @@
 
 enum what {
 	SEND, SEND_IMM, SEND_LATE, SEND_INV, WRITE, WRITE_IMM, READ,
-	SWAP, SWAP_NOT, ADD, MANY, REVOKED, TURN
+	SWAP, SWAP_NOT, ADD, PUT, MANY, REVOKED, TURN
 };
 
 static const char * const names[] = {
 	"send", "send with immediate", "send before the receive",
 	"send with invalidate", "write", "write with immediate", "read",
 	"compare and swap", "compare and do not swap", "fetch and add",
+	"atomic write",
 	"more than may be outstanding", "write through a revoked window",
 	"turn"
 };
@@ -66,7 +67,7 @@ static struct {
 	const char *device, *peer;
 	enum ibv_qp_type type;
 	int gid, mtu, depth;
-	bool weak;
+	bool weak, put;
 } opt = { .type = IBV_QPT_RC, .mtu = 1024, .depth = 4 };
 
 static struct ibv_context *context;
@@ -185,10 +186,11 @@ static void open_device(void)
 
 static void make_qp(void)
 {
-	struct ibv_qp_init_attr init = {
+	struct ibv_qp_init_attr_ex init = {
 		.qp_type = opt.type,
 		.cap = { .max_send_wr = 2 * POSTED, .max_recv_wr = 2 * POSTED,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
 	};
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 		     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
@@ -205,7 +207,12 @@ static void make_qp(void)
 	need(mr && send_cq && recv_cq, "no MR or CQ");
 	init.send_cq = send_cq;
 	init.recv_cq = recv_cq;
-	qp = ibv_create_qp(pd, &init);
+	init.pd = pd;
+	if (opt.put) {
+		init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
+	}
+	qp = ibv_create_qp_ex(context, &init);
 	need(qp, "no QP");
 	if (opt.type == IBV_QPT_RC) {
 		mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
@@ -377,6 +384,20 @@ static void post(enum ibv_wr_opcode opcode, uint8_t *at, uint32_t size,
 		wr.wr.rdma.rkey = rkey;
 	}
 	error = ibv_post_send(qp, &wr, &bad);
+	need(!error, "refused: %s", strerror(error));
+}
+
+/* The same for an ATOMIC WRITE, which no work request says. */
+static void post_put(const uint8_t *at, uint32_t seed, uint32_t rkey)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+	int error;
+
+	ibv_wr_start(ex);
+	ex->wr_id = seed;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(ex, rkey, there.addr + (at - own), at);
+	error = ibv_wr_complete(ex);
 	need(!error, "refused: %s", strerror(error));
 }
 
@@ -558,7 +579,7 @@ static void judge(const struct plan *p)
 		need(word_at(area) == 2 * (WORD + p->seed), "a wrong sum");
 	if (opt.type == IBV_QPT_UC && p->what == WRITE)
 		wait_for(at, p->size, p->seed);
-	if (p->what <= WRITE_IMM)
+	if (p->what <= WRITE_IMM || p->what == PUT)
 		check(p, at, p->size, p->seed);
 	if (p->what == REVOKED)
 		check(p, at, 0, 0);
@@ -603,7 +624,10 @@ static void request_one(const struct plan *p, uint32_t rkey)
 		post(IBV_WR_RDMA_WRITE, own, p->size, p->seed, rkey);
 		poll_well(send_cq, p);
 	}
-	post(opcodes[p->what], own, p->size, p->seed, rkey);
+	if (p->what == PUT)
+		post_put(own, p->seed, rkey);
+	else
+		post(opcodes[p->what], own, p->size, p->seed, rkey);
 	if (p->what == SEND_LATE)
 		say_go();
 }
@@ -674,6 +698,8 @@ static void request_all(void)
 	if (opt.type == IBV_QPT_RC) {
 		for (enum what what = SWAP; what <= ADD; what++)
 			request(what, 8);
+		if (opt.put)
+			request(PUT, 8);
 		request(MANY, 9);
 		request(MANY, 2 * m + 1);
 		request(MANY, 5 * m);
@@ -685,7 +711,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:c:m:o:w")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:c:m:o:wx")) != -1) {
 		switch (c) {
 		case 'd':
 			opt.device = optarg;
@@ -706,6 +732,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'w':
 			opt.weak = true;
+			break;
+		case 'x':
+			opt.put = true;
 			break;
 		default:
 			exit(2);

@@ -51,10 +51,11 @@ class Requests:
         self.lossy, self.wrong = lossy, wrong
         self.first = self.next = self.whole = None
         self.mtus = set(MTUS)
-        # By PSN: what starts there, what ends just before, which READ has its
-        # response there.
+        # By PSN: what starts there, what ends just before, which READ (or
+        # ATOMIC WRITE) has its response there.
         self.sent, self.behind, self.reads = {}, {}, {}
-        # Lengths of READs by the PSN they were last requested from.
+        # Lengths of READs by the PSN they were last requested from. An ATOMIC
+        # WRITE is answered as a READ of nothing.
         self.starts, self.resumed = {}, set()
         # Everything before `whole` was seen: so many messages end before a PSN.
         self.messages = {}
@@ -123,8 +124,11 @@ class Requests:
             sent.left = frame.dma_length() - sent.length
         self.follow(sent, frame)
         self.sent[psn] = sent
-        if frame.kind in ("READ", "ATOMIC"):
+        if frame.kind in ("READ", "ATOMIC", "ATOMIC_WRITE"):
             self.unanswered[psn] = sent
+        if frame.kind == "ATOMIC_WRITE":
+            sent.length = self.starts[psn] = 0
+            self.reads[psn] = sent
         if frame.kind == "READ":
             sent.length, sent.address = frame.dma_length(), frame.address()
             self.starts[psn] = sent.length

@@ -40,6 +40,7 @@ OPERATIONS = {
     0x14: ("ATOMIC", "ONLY", ("atomic",)),
     0x16: ("SEND", "LAST", ("ieth",)),
     0x17: ("SEND", "ONLY", ("ieth",)),
+    0x1d: ("ATOMIC_WRITE", "ONLY", ("reth",)),
 }
 UNRELIABLE = [op for op in range(0x0c)]
 DATAGRAM = [0x04, 0x05]
@@ -200,6 +201,8 @@ class Frame:
         length = len(self.payload)
         if self.kind in NO_PAYLOAD:
             fits = not length
+        elif self.kind == "ATOMIC_WRITE":
+            fits = length == self.dma_length() == 8
         elif self.place in ("FIRST", "MIDDLE"):
             fits = length in MTUS
         else:
