@@ -232,6 +232,72 @@ TEST_F(peer, atomic_of_the_wrong_length_or_place_is_not_done)
 	EXPECT_TRUE(cm_holds(peer->buf, 8, PSN));
 }
 
+/* What no packet can be, whatever the connection, and what counts it. */
+static const struct {
+	uint8_t opcode;
+	size_t ext_len, len;
+	const char *counter;
+} no_packets[] = {
+	{ 0x15, 0, 0, "rx_drop_opcode" }, { 0x18, 0, 0, "rx_drop_opcode" },
+	{ 0x19, 28, 0, "rx_drop_opcode" }, { 0x1a, 16, 8, "rx_drop_opcode" },
+	{ 0x1b, 0, MTU, "rx_drop_opcode" }, { 0x1e, 0, 7, "rx_drop_opcode" },
+	{ 0x1f, 4, 100, "rx_drop_opcode" },
+	{ RC_CMP_SWAP, 24, 0, "rx_drop_short" },
+	{ RC_CMP_SWAP, 28, 4, "rx_drop_length" },
+	{ RC_FETCH_ADD, 16, 0, "rx_drop_short" },
+	{ RC_FETCH_ADD, 28, 8, "rx_drop_length" },
+	{ RC_ATOMIC_WRITE, 16, 4, "rx_drop_length" },
+	{ RC_ATOMIC_WRITE, 16, 9, "rx_drop_length" },
+	{ RC_READ, 12, 0, "rx_drop_short" },
+	{ RC_READ, 16, 1, "rx_drop_length" },
+	{ RC_WRITE_ONLY, 12, 0, "rx_drop_short" },
+	{ RC_SEND_FIRST, 0, 1000, "rx_drop_length" },
+	{ RC_SEND_MIDDLE, 0, 1000, "rx_drop_length" },
+	{ RC_SEND_LAST, 0, 0, "rx_drop_length" },
+};
+
+/* At the PSN that is expected: not refused, for that would change the state. */
+TEST_F(peer, what_is_no_packet_changes_nothing)
+{
+	static const uint8_t ext[28], payload[MTU];
+	struct peer_packet packet = {
+		.psn = PSN + 1, .ask = true, .ext = ext, .payload = payload,
+	};
+	struct peer *peer = &self->peer;
+	int64_t said, count;
+	size_t i;
+
+	memset(peer->buf, 0x33, PEER_BUF);
+	ASSERT_EQ(0, peer_post_recv(peer, 7, IN, 8 * MTU));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_FIRST, PSN, MTU));
+	ASSERT_TRUE(peer_hears_count(PSN, 0));
+	said = peer_said(peer);
+	for (i = 0; i < sizeof(no_packets) / sizeof(no_packets[0]); i++) {
+		count = counters_get(no_packets[i].counter);
+		packet.opcode = no_packets[i].opcode;
+		packet.ext_len = no_packets[i].ext_len;
+		packet.len = no_packets[i].len;
+		ASSERT_EQ(0, peer_say(peer, &packet));
+		EXPECT_EQ(count + 1, counters_get(no_packets[i].counter)) {
+			TH_LOG("0x%02x, %zu and %zu bytes",
+			       no_packets[i].opcode, no_packets[i].ext_len,
+			       no_packets[i].len);
+		}
+	}
+	EXPECT_EQ(said, peer_said(peer));
+
+	/* The message goes on as if nothing had come. */
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_LAST, PSN + 1, 100));
+	EXPECT_TRUE(peer_hears_count(PSN + 1, 1));
+	ASSERT_TRUE(peer_completes(peer->recv_cq, &self->wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
+	EXPECT_EQ(7, self->wc.wr_id);
+	EXPECT_EQ(MTU + 100, self->wc.byte_len);
+	EXPECT_TRUE(cm_holds(peer->buf + IN, MTU, PSN));
+	EXPECT_TRUE(cm_holds(peer->buf + IN + MTU, 100, PSN + 1));
+	EXPECT_TRUE(cm_is_all(peer->buf, IN, 0x33));
+}
+
 TEST_F(peer, foreign_memory_is_refused_by_its_own_nak)
 {
 	static const uint8_t opcodes[] = { RC_READ, RC_WRITE_ONLY };
