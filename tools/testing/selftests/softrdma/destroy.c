@@ -19,6 +19,8 @@
 #define LENGTH		16384
 #define DEPTH		16
 #define QP_ROUNDS	60
+#define MEMORY_ROUNDS	30
+#define AH_ROUNDS	60
 #define KILL_ROUNDS	3
 #define LINK_ROUNDS	1
 #define CONNECTIONS	3
@@ -76,13 +78,19 @@ FIXTURE_TEARDOWN(destroy)
 /**
  * struct scene - two QPs that bother each other
  * @sets: of both sides
- * @mr: memory of each side
+ * @mem: memory of each side
+ * @mr: region of it
+ * @mw: window on it, or NULL
+ * @key: what the other side names it by
  * @srq: of side B's QP, and the only place where it finds receives
  * @qp: the QPs
  */
 struct scene {
 	struct verbs_set sets[2];
+	void *mem[2];
 	struct ibv_mr *mr[2];
+	struct ibv_mw *mw[2];
+	uint32_t key[2];
 	struct ibv_srq *srq;
 	struct ibv_qp *qp[2];
 };
@@ -152,11 +160,11 @@ static int post_everything(struct scene *s, uint32_t *random)
 			.sg_list = &sge,
 			.num_sge = 1,
 			.send_flags = IBV_SEND_SIGNALED,
-			.wr.rdma = { (uintptr_t)far->addr, far->rkey },
+			.wr.rdma = { (uintptr_t)far->addr, s->key[!side] },
 		};
 		if (atomic) {
 			wr.wr.atomic.remote_addr = (uintptr_t)far->addr;
-			wr.wr.atomic.rkey = far->rkey;
+			wr.wr.atomic.rkey = s->key[!side];
 		}
 		if (ibv_post_send(s->qp[side], &wr, &bad))
 			return 1;
@@ -164,46 +172,76 @@ static int post_everything(struct scene *s, uint32_t *random)
 	return 0;
 }
 
+static int reg_memory(struct scene *s)
+{
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		s->mr[side] = ibv_reg_mr(s->sets[side].pd, s->mem[side],
+					 LENGTH, IBV_ACCESS_LOCAL_WRITE |
+					 IBV_ACCESS_REMOTE_READ |
+					 IBV_ACCESS_REMOTE_WRITE |
+					 IBV_ACCESS_REMOTE_ATOMIC |
+					 IBV_ACCESS_MW_BIND);
+		if (!s->mr[side])
+			return 1;
+		s->key[side] = s->mr[side]->rkey;
+	}
+	return 0;
+}
+
 static int open_scene(struct scene *s, enum twin_kind kind)
 {
-	struct ibv_srq_init_attr srq_init = { .attr = { DEPTH, 1, 0 } };
 	int side;
 
 	memset(s, 0, sizeof(*s));
 	if (twin_open(s->sets, kind))
 		return 1;
-	s->srq = ibv_create_srq(s->sets[1].pd, &srq_init);
-	for (side = 0; side < 2; side++) {
-		s->mr[side] = ibv_reg_mr(s->sets[side].pd, calloc(1, LENGTH),
-					 LENGTH, IBV_ACCESS_LOCAL_WRITE |
-					 IBV_ACCESS_REMOTE_READ |
-					 IBV_ACCESS_REMOTE_WRITE |
-					 IBV_ACCESS_REMOTE_ATOMIC);
-		if (!s->mr[side])
-			return 2;
-	}
-	return !s->srq;
+	for (side = 0; side < 2; side++)
+		s->mem[side] = calloc(1, LENGTH);
+	return 0;
+}
+
+static int dereg_memory(struct scene *s)
+{
+	return ibv_dereg_mr(s->mr[0]) ?: ibv_dereg_mr(s->mr[1]);
+}
+
+static int destroy_srq(struct scene *s)
+{
+	struct ibv_srq *srq = s->srq;
+
+	s->srq = NULL;
+	return srq ? ibv_destroy_srq(srq) : 0;
 }
 
 static int close_scene(struct scene *s)
 {
-	int side, ret = ibv_destroy_srq(s->srq);
+	int ret = destroy_srq(s);
 
-	for (side = 0; side < 2; side++)
-		ret = ret ?: ibv_dereg_mr(s->mr[side]);
+	free(s->mem[0]);
+	free(s->mem[1]);
 	return ret ?: twin_close(s->sets);
 }
 
-static int begin_round(struct scene *s, uint32_t *random)
+static int connect_round(struct scene *s)
 {
+	struct ibv_srq_init_attr init = { .attr = { DEPTH, 1, 0 } };
 	struct twin_attr attr = TWIN_ATTR_DEFAULT;
 
+	if (!s->srq)
+		s->srq = ibv_create_srq(s->sets[1].pd, &init);
+	if (!s->srq)
+		return 1;
 	s->qp[0] = make_qp(s, 0);
 	s->qp[1] = make_qp(s, 1);
 	if (!s->qp[0] || !s->qp[1])
 		return 1;
-	if (twin_connect(s->sets, s->qp[0], s->qp[1], &attr))
-		return 2;
+	return twin_connect(s->sets, s->qp[0], s->qp[1], &attr) ? 2 : 0;
+}
+
+static int start_round(struct scene *s, uint32_t *random)
+{
 	return post_receives(s) || post_everything(s, random) ? 3 : 0;
 }
 
@@ -223,8 +261,10 @@ TEST_F_TIMEOUT(destroy, queue_pairs_in_traffic, 600)
 	char after[2048];
 
 	ASSERT_EQ(0, open_scene(&s, variant->kind));
+	ASSERT_EQ(0, reg_memory(&s));
 	for (round = 0; round < rounds; round++) {
-		ASSERT_EQ(0, begin_round(&s, &self->random));
+		ASSERT_EQ(0, connect_round(&s));
+		ASSERT_EQ(0, start_round(&s, &self->random));
 		usleep(twin_random(&self->random) % 4000);
 		/* What they use cannot go before them. */
 		EXPECT_EQ(EBUSY, ibv_destroy_cq(s.sets[0].cq));
@@ -243,6 +283,174 @@ TEST_F_TIMEOUT(destroy, queue_pairs_in_traffic, 600)
 	TH_LOG("%d rounds; two QPs go in %ld ms on average, %ld at worst",
 	       rounds, took / rounds, worst);
 	EXPECT_GT(AVERAGE_MS, took / rounds);
+	EXPECT_EQ(0, dereg_memory(&s));
+	EXPECT_EQ(0, close_scene(&s));
+	count_resources(after, sizeof(after));
+	EXPECT_STREQ(self->before, after);
+}
+
+/* A window on all of a side's memory, which the other side is to use. */
+static int open_window(struct scene *s, int side)
+{
+	long deadline = topo_now_ms() + PROMPT_MS;
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {
+			.mr = s->mr[side],
+			.addr = (uintptr_t)s->mem[side],
+			.length = LENGTH,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ |
+					   IBV_ACCESS_REMOTE_WRITE |
+					   IBV_ACCESS_REMOTE_ATOMIC,
+		},
+	};
+	struct ibv_wc wc;
+
+	s->mw[side] = ibv_alloc_mw(s->sets[side].pd, IBV_MW_TYPE_1);
+	if (!s->mw[side] || ibv_bind_mw(s->qp[side], s->mw[side], &bind))
+		return 1;
+	while (ibv_poll_cq(s->sets[side].cq, 1, &wc) != 1)
+		if (topo_now_ms() > deadline)
+			return 2;
+	s->key[side] = s->mw[side]->rkey;
+	return wc.status;
+}
+
+/* What both sides send from, receive into and access goes, then the QPs. */
+TEST_F_TIMEOUT(destroy, memory_in_traffic, 600)
+{
+	int round, rounds = MEMORY_ROUNDS * twin_soak(), first;
+	long start, worst = 0;
+	static struct scene s;
+	char after[2048];
+
+	ASSERT_EQ(0, open_scene(&s, variant->kind));
+	for (round = 0; round < rounds; round++) {
+		ASSERT_EQ(0, reg_memory(&s));
+		ASSERT_EQ(0, connect_round(&s));
+		first = twin_random(&self->random) & 1;
+		ASSERT_EQ(0, open_window(&s, first));
+		ASSERT_EQ(0, start_round(&s, &self->random));
+		usleep(twin_random(&self->random) % 4000);
+		start = topo_now_ms();
+		EXPECT_EQ(EBUSY, ibv_dereg_mr(s.mr[first]));
+		EXPECT_EQ(0, ibv_dealloc_mw(s.mw[first]));
+		EXPECT_EQ(0, ibv_dereg_mr(s.mr[first]));
+		EXPECT_EQ(0, ibv_dereg_mr(s.mr[!first]));
+		start = topo_now_ms() - start;
+		worst = start > worst ? start : worst;
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[!first]));
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[first]));
+		/* Its receives name the memory that is gone. */
+		EXPECT_EQ(0, destroy_srq(&s));
+		drain(s.sets[0].cq);
+		drain(s.sets[1].cq);
+	}
+	TH_LOG("%d rounds; memory goes in %ld ms at worst", rounds, worst);
+	EXPECT_GT(PROMPT_MS, worst);
+	EXPECT_EQ(0, close_scene(&s));
+	count_resources(after, sizeof(after));
+	EXPECT_STREQ(self->before, after);
+}
+
+/* ---- address handles ---- */
+
+static struct ibv_qp *make_ud_qp(struct verbs_set *set)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = set->cq,
+		.recv_cq = set->cq,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp *qp = ibv_create_qp(set->pd, &init);
+
+	return qp && !verbs_qp_to(set, qp, IBV_QPS_RTS, 0) ? qp : NULL;
+}
+
+static struct ibv_ah *make_ah(struct scene *s)
+{
+	struct ibv_qp_attr attr;
+
+	verbs_attr(&s->sets[0], &attr, IBV_QPS_RTR, 0);
+	attr.ah_attr.grh.dgid = s->sets[1].gid;
+	return ibv_create_ah(s->sets[0].pd, &attr.ah_attr);
+}
+
+static int post_datagrams(struct scene *s, struct ibv_ah *ah, int count)
+{
+	struct ibv_sge sge = {
+		(uintptr_t)s->mem[0], 1024, s->mr[0]->lkey
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.wr.ud = { ah, s->qp[1]->qp_num, VERBS_QKEY },
+	};
+	int ret = 0;
+
+	while (count-- && !ret)
+		ret = ibv_post_send(s->qp[0], &wr, &bad);
+	return ret;
+}
+
+/*
+ * How many of so many datagrams went. Those that came too late for their
+ * handle say so; -1 if they do not, or are not complete in time.
+ */
+static int count_gone(struct scene *s, int count)
+{
+	long deadline = topo_now_ms() + PROMPT_MS;
+	struct ibv_wc wc;
+	int gone = 0;
+
+	while (count) {
+		if (topo_now_ms() > deadline)
+			return -1;
+		if (ibv_poll_cq(s->sets[0].cq, 1, &wc) != 1)
+			continue;
+		count--;
+		if (wc.status != IBV_WC_SUCCESS &&
+		    wc.status != IBV_WC_LOC_QP_OP_ERR &&
+		    wc.status != IBV_WC_WR_FLUSH_ERR)
+			return -1;
+		gone += !wc.status;
+	}
+	return gone;
+}
+
+TEST_F_TIMEOUT(destroy, address_handles_in_traffic, 600)
+{
+	int round, rounds = AH_ROUNDS * twin_soak(), gone, total = 0;
+	static struct scene s;
+	struct ibv_ah *ah;
+	char after[2048];
+
+	ASSERT_EQ(0, open_scene(&s, variant->kind));
+	ASSERT_EQ(0, reg_memory(&s));
+	for (round = 0; round < rounds; round++) {
+		s.qp[0] = make_ud_qp(&s.sets[0]);
+		s.qp[1] = make_ud_qp(&s.sets[1]);
+		ah = make_ah(&s);
+		ASSERT_NE(NULL, s.qp[0]);
+		ASSERT_NE(NULL, s.qp[1]);
+		ASSERT_NE(NULL, ah);
+		ASSERT_EQ(0, post_datagrams(&s, ah, DEPTH));
+		if (round & 1)
+			usleep(twin_random(&self->random) % 4000);
+		EXPECT_EQ(0, ibv_destroy_ah(ah));
+		gone = count_gone(&s, DEPTH);
+		ASSERT_LE(0, gone);
+		total += gone;
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[round & 1]));
+		EXPECT_EQ(0, ibv_destroy_qp(s.qp[!(round & 1)]));
+	}
+	TH_LOG("%d of %d datagrams went", total, rounds * DEPTH);
+	EXPECT_LT(rounds * DEPTH / 4, total);
+	EXPECT_EQ(0, dereg_memory(&s));
 	EXPECT_EQ(0, close_scene(&s));
 	count_resources(after, sizeof(after));
 	EXPECT_STREQ(self->before, after);
