@@ -3,7 +3,8 @@
  * Memory that is taken from a peer in the middle of its accesses: by the end of
  * its region or window, by a change of the region, by invalidation. When the
  * call returns, or the request has completed, no byte is written any more, and
- * none that is written later is read.
+ * none that is written later is read. And memory that a requester takes from its
+ * own requests.
  *
  * SRT_SEED repeats a run, SRT_SOAK=1 makes it twenty times as long.
  */
@@ -13,6 +14,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 #include "twin.h"
 #include "topo.h"
@@ -22,6 +24,7 @@
 #define DEPTH		4
 #define LENGTH		(1 << 20)
 #define UNIT		(64 << 10)
+#define PEERS_LENGTH	(DEPTH * LENGTH)
 #define PATIENCE_MS	20000
 
 /* What the owner's memory holds before, what the peer writes there. */
@@ -54,7 +57,9 @@ static void __attribute__((destructor)) teardown(void)
  * struct peer - who accesses the owner's memory, in a thread
  * @set: its device
  * @qp: its QP
- * @mr: its memory, a piece of LENGTH for each request outstanding
+ * @mem: its memory, a piece of LENGTH for each request outstanding
+ * @mr: region of it
+ * @lkey: key of that, also when it is gone
  * @opcode: what it does
  * @random: state of its generator
  * @addr: where the owner's memory begins
@@ -71,7 +76,9 @@ static void __attribute__((destructor)) teardown(void)
 struct peer {
 	struct verbs_set *set;
 	struct ibv_qp *qp;
+	uint8_t *mem;
 	struct ibv_mr *mr;
+	uint32_t lkey;
 	enum ibv_wr_opcode opcode;
 	uint32_t random;
 	uint64_t addr;
@@ -113,7 +120,7 @@ struct scene {
 
 static uint8_t *piece(const struct peer *peer, uint64_t slot)
 {
-	return (uint8_t *)peer->mr->addr + slot * LENGTH;
+	return peer->mem + slot * LENGTH;
 }
 
 static int post_access(struct peer *peer, int slot)
@@ -123,7 +130,7 @@ static int post_access(struct peer *peer, int slot)
 	bool is_atomic = peer->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	struct ibv_sge sge = {
 		(uintptr_t)piece(peer, slot), is_atomic ? 8 : units * UNIT,
-		peer->mr->lkey
+		peer->lkey
 	};
 	uint64_t offset = twin_random(&peer->random) % (LENGTH / UNIT + 1 -
 							units) * UNIT;
@@ -422,6 +429,28 @@ static bool all_are(const uint8_t *mem, uint8_t byte)
 	return mem[0] == byte && !memcmp(mem, mem + 1, LENGTH - 1);
 }
 
+/* New pages, which may be any that were given back by then. */
+static bool get_pages(struct peer *peer)
+{
+	void *at = mmap(peer->mem, PEERS_LENGTH, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS |
+			(peer->mem ? MAP_FIXED : 0), -1, 0);
+
+	if (at == MAP_FAILED)
+		return false;
+	peer->mem = at;
+	return true;
+}
+
+static bool register_peer(struct peer *peer)
+{
+	peer->mr = ibv_reg_mr(peer->set->pd, peer->mem, PEERS_LENGTH,
+			      IBV_ACCESS_LOCAL_WRITE);
+	if (peer->mr)
+		peer->lkey = peer->mr->lkey;
+	return peer->mr;
+}
+
 static int connect_round(struct scene *s)
 {
 	struct twin_attr attr = TWIN_ATTR_DEFAULT;
@@ -442,7 +471,7 @@ static int begin_round(struct scene *s, int (*grant)(struct scene *s))
 
 	memset(s->mem, BEFORE, LENGTH);
 	memset(s->elsewhere, BEFORE, LENGTH);
-	memset(peer->mr->addr, PEERS, DEPTH * LENGTH);
+	memset(peer->mem, PEERS, PEERS_LENGTH);
 	peer->done = 0;
 	peer->inv_key = 0;
 	peer->stop = false;
@@ -523,21 +552,18 @@ FIXTURE_SETUP(revoke)
 	s->peer.set = &s->sets[0];
 	s->peer.opcode = variant->opcode;
 	s->peer.random = self->random;
-	s->peer.mr = ibv_reg_mr(s->sets[0].pd,
-				aligned_alloc(4096, DEPTH * LENGTH),
-				DEPTH * LENGTH, IBV_ACCESS_LOCAL_WRITE);
-	ASSERT_NE(NULL, s->peer.mr);
+	ASSERT_TRUE(get_pages(&s->peer));
+	ASSERT_TRUE(register_peer(&s->peer));
 }
 
 FIXTURE_TEARDOWN(revoke)
 {
 	struct scene *s = &self->s;
-	void *peers = s->peer.mr->addr;
 
 	EXPECT_EQ(0, ibv_dereg_mr(s->peer.mr));
 	EXPECT_EQ(0, ibv_dealloc_pd(s->other_pd));
 	EXPECT_EQ(0, twin_close(s->sets));
-	free(peers);
+	munmap(s->peer.mem, PEERS_LENGTH);
 	free(s->elsewhere);
 	free(s->mem);
 }
@@ -657,6 +683,48 @@ TEST_F_TIMEOUT(revoke, rereg_mr_translation, 600)
 		ASSERT_EQ(0, end_round(s));
 	}
 	TH_LOG("%d of %d times the peer noticed nothing", moved, rounds);
+}
+
+static size_t count_secrets(const uint8_t *mem, size_t size)
+{
+	size_t count = 0;
+
+	while (size--)
+		count += mem[size] == SECRET;
+	return count;
+}
+
+/*
+ * Requests that are under way lose the memory of their own side. What they send
+ * is then never what others put into the pages, and nothing is received.
+ */
+TEST_F_TIMEOUT(revoke, dereg_mr_of_the_requester, 600)
+{
+	bool is_write = variant->opcode == IBV_WR_RDMA_WRITE;
+	int round, rounds = ROUNDS * twin_soak();
+	struct scene *s = &self->s;
+	size_t secrets;
+
+	for (round = 0; round < rounds; round++) {
+		ASSERT_EQ(0, begin_round(s, grant_region));
+		ASSERT_TRUE(wait_done(&s->peer,
+				      1 + twin_random(&self->random) % 4));
+		dawdle(&self->random);
+		EXPECT_EQ(0, s->peer.status);
+		ASSERT_EQ(0, ibv_dereg_mr(s->peer.mr));
+		if (is_write)
+			ASSERT_TRUE(get_pages(&s->peer));
+		memset(s->peer.mem, SECRET, PEERS_LENGTH);
+		pthread_join(s->thread, NULL);
+		ASSERT_FALSE(s->peer.stuck);
+		EXPECT_EQ(IBV_WC_LOC_PROT_ERR, s->peer.status);
+		usleep(1000);
+		secrets = is_write ? count_secrets(s->mem, LENGTH) :
+				     count_secrets(s->peer.mem, PEERS_LENGTH);
+		EXPECT_EQ(is_write ? 0 : PEERS_LENGTH, secrets);
+		ASSERT_EQ(0, end_round(s));
+		ASSERT_TRUE(register_peer(&s->peer));
+	}
 }
 
 TEST_HARNESS_MAIN
