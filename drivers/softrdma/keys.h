@@ -22,11 +22,11 @@ struct srdma_dev;
 struct srdma_map;
 struct srdma_mw_set;
 
-/* Flags of IB_ACCESS_FLUSH_*, which older kernels have no names for. */
-#define SRDMA_ACCESS_FLUSH_GLOBAL	BIT(8)
-#define SRDMA_ACCESS_FLUSH_PERSISTENT	BIT(9)
-#define SRDMA_ACCESS_FLUSH	(SRDMA_ACCESS_FLUSH_GLOBAL | \
-				 SRDMA_ACCESS_FLUSH_PERSISTENT)
+/*
+ * IB_ACCESS_FLUSH_GLOBAL, which older kernels have no name for. That memory
+ * outlasts a power failure is promised of none.
+ */
+#define SRDMA_ACCESS_FLUSH	BIT(8)
 
 /* What makes a key a remote key. */
 #define SRDMA_ACCESS_REMOTE	(IB_ACCESS_REMOTE_READ | \

@@ -111,7 +111,7 @@ static bool is_memory(const struct srdma_mem_span *span)
  * @rkey: key
  * @va: first address
  * @len: bytes; with 0 the key is not looked at (C9-88)
- * @access: IB_ACCESS_REMOTE_*, SRDMA_ACCESS_FLUSH_*
+ * @access: IB_ACCESS_REMOTE_*, SRDMA_ACCESS_FLUSH
  */
 enum srdma_mem_why srdma_mem_begin_remote(struct srdma_mem_iter *it,
 					  const struct srdma_mem_who *who,
@@ -140,7 +140,7 @@ enum srdma_mem_why srdma_mem_begin_remote(struct srdma_mem_iter *it,
  * @it: iterator; to be ended only when this succeeds
  * @who: queue pair that was asked
  * @rkey: key
- * @access: SRDMA_ACCESS_FLUSH_*
+ * @access: SRDMA_ACCESS_FLUSH
  */
 enum srdma_mem_why srdma_mem_begin_region(struct srdma_mem_iter *it,
 					  const struct srdma_mem_who *who,
@@ -591,37 +591,6 @@ enum srdma_mem_why srdma_mem_store(struct srdma_mem_iter *it,
 		return why;
 	/* Pairs with the acquire of whoever waits for the word to change. */
 	smp_store_release(word, copy);
-	return SRDMA_MEM_OK;
-}
-
-/**
- * srdma_mem_flush - make earlier writes to the next bytes visible or lasting
- * @it: iterator, begun with SRDMA_ACCESS_FLUSH_*
- * @len: bytes; a caller that must not take long does it bit by bit
- * @persistent: until after a power failure; otherwise to every CPU, for which
- *	there is nothing to do but to keep the order
- */
-enum srdma_mem_why srdma_mem_flush(struct srdma_mem_iter *it, u64 len,
-				   bool persistent)
-{
-	enum srdma_mem_why why;
-	void *at;
-	u32 n;
-
-	/* What is read after the answer has come is not older than this. */
-	smp_mb();
-	if (!persistent)
-		return SRDMA_MEM_OK;
-	for (; len; len -= n) {
-		n = min_t(u64, len, SZ_1G);
-		why = next_chunk(it, &at, &n);
-		if (why)
-			return why;
-		arch_wb_cache_pmem(at, n);
-		advance(it, n);
-	}
-	/* Before the answer that promises it. */
-	pmem_wmb();
 	return SRDMA_MEM_OK;
 }
 

@@ -143,8 +143,6 @@ srdma_mem_cmp_swap(struct srdma_mem_iter *it, u64 compare, u64 swap,
 		   u64 *orig);
 enum srdma_mem_why __must_check
 srdma_mem_store(struct srdma_mem_iter *it, const void *value);
-enum srdma_mem_why __must_check
-srdma_mem_flush(struct srdma_mem_iter *it, u64 len, bool persistent);
 
 enum srdma_mem_why __must_check
 srdma_mem_invalidate(const struct srdma_mem_who *who, u32 key, bool remote);

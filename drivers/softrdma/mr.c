@@ -2,7 +2,6 @@
 /*
  * Memory regions: registration by verbs and by work requests, and their end.
  */
-#include <linux/ioport.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -143,20 +142,6 @@ struct ib_mr *srdma_mr_get_dma(struct ib_pd *pd, int access)
 	return &mr->ib;
 }
 
-/* Only there can a flush keep its promise. */
-static bool is_persistent(struct ib_umem *umem)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sgtable_sg(&umem->sgt_append.sgt, sg, i)
-		if (region_intersects(sg_phys(sg), sg->length, IORESOURCE_MEM,
-				      IORES_DESC_PERSISTENT_MEMORY) !=
-		    REGION_INTERSECTS)
-			return false;
-	return true;
-}
-
 /* Pins a range of the calling process and maps it. */
 static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
 			   u64 start, u64 length, u32 access)
@@ -167,18 +152,13 @@ static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
 	umem = srdma_compat_umem_get(ib, start, length, access);
 	if (IS_ERR(umem))
 		return umem;
-	err = -EINVAL;
-	if (access & SRDMA_ACCESS_FLUSH_PERSISTENT && !is_persistent(umem))
-		goto err_umem;
 	err = srdma_map_build(map, &umem->sgt_append.sgt,
 			      ib_umem_offset(umem), umem->length);
-	if (err)
-		goto err_umem;
+	if (err) {
+		ib_umem_release(umem);
+		return ERR_PTR(err);
+	}
 	return umem;
-
-err_umem:
-	ib_umem_release(umem);
-	return ERR_PTR(err);
 }
 
 /**
@@ -266,8 +246,7 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 
 	/* Pages that were pinned to be read may not be writable ones. */
 	if (flags & IB_MR_REREG_TRANS ||
-	    (ib_access_writable(access) && !mr->umem->writable) ||
-	    access & SRDMA_ACCESS_FLUSH_PERSISTENT & ~mr->key.access) {
+	    (ib_access_writable(access) && !mr->umem->writable)) {
 		/* The addresses are those of one process. */
 		if (!(flags & IB_MR_REREG_TRANS) &&
 		    mr->umem->owning_mm != current->mm)

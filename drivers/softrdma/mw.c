@@ -150,7 +150,7 @@ static enum srdma_mem_why check_region(const struct srdma_mr *mr,
 	if (bind->access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
 	    !(key->access & IB_ACCESS_LOCAL_WRITE))
 		return SRDMA_MEM_ACCESS;
-	/* Only the region knows whether its memory is persistent. */
+	/* What may be flushed is the region's to say. */
 	if (bind->access & SRDMA_ACCESS_FLUSH & ~key->access)
 		return SRDMA_MEM_ACCESS;
 	/* C10-75 */

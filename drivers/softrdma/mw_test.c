@@ -77,7 +77,7 @@ static void mw_bind__rules(struct kunit *test)
 	REFUSED(ACCESS, &w->who, two, ro, 0x1000, 8, wr);
 	REFUSED(ACCESS, &w->who, two, ro, 0x1000, 8, IB_ACCESS_REMOTE_ATOMIC);
 	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, IB_ACCESS_MW_BIND);
-	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, SRDMA_ACCESS_FLUSH_GLOBAL);
+	REFUSED(ACCESS, &w->who, two, rw, 0x1000, 8, SRDMA_ACCESS_FLUSH);
 	REFUSED(ACCESS, &w->who, one, rw, 0x1000, 8, r | IB_ZERO_BASED);
 	REFUSED(ACCESS, &w->who, one, zero, 0, 8, r);
 	REFUSED(RANGE, &w->who, two, rw, 0xfff, 8, r);

@@ -263,45 +263,32 @@ static enum outcome do_atomic_write(struct request *r)
 	return of_memory(why);
 }
 
-/* Each placement that is asked for must be allowed. */
-static u32 flush_access(u8 plt)
-{
-	u32 access = 0;
-
-	if (plt & SRDMA_FLUSH_GLOBAL)
-		access |= SRDMA_ACCESS_FLUSH_GLOBAL;
-	if (plt & SRDMA_FLUSH_PERSISTENT)
-		access |= SRDMA_ACCESS_FLUSH_PERSISTENT;
-	return access;
-}
-
 static enum outcome do_flush(struct request *r)
 {
-	bool persistent = r->pkt.feth.plt & SRDMA_FLUSH_PERSISTENT;
 	const struct srdma_rc_resp_act *act = &r->act;
-	u32 access = flush_access(r->pkt.feth.plt);
+	u8 plt = r->pkt.feth.plt;
 	struct srdma_qp *qp = r->qp;
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
-	u64 len = act->len;
 
-	if (!access)
+	if (!(plt & (SRDMA_FLUSH_GLOBAL | SRDMA_FLUSH_PERSISTENT)))
 		return OUTCOME_INVALID;
-	if (!qp_allows(qp, access))
+	/* Nobody has been given the right to the latter. */
+	if (plt & SRDMA_FLUSH_PERSISTENT || !qp_allows(qp, SRDMA_ACCESS_FLUSH))
 		return OUTCOME_ACCESS;
 	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
 		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
-					     access);
+					     SRDMA_ACCESS_FLUSH);
 	else
 		why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey,
-					     act->va, len, access);
+					     act->va, act->len,
+					     SRDMA_ACCESS_FLUSH);
 	if (why)
 		return of_memory(why);
-	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
-		len = it.span.left;
-	why = srdma_mem_flush(&it, len, persistent);
+	/* What is read after the answer has come is not older than this. */
+	smp_mb();
 	srdma_mem_end(&it);
-	return of_memory(why);
+	return OUTCOME_OK;
 }
 
 /* ---- reliable connections ---- */
