@@ -89,9 +89,40 @@ verify()
 	local dev=$1
 
 	shift
+	# Where the device is missing there is to be no file of its name.
+	[ "${dev#/dev/}" = "$dev" ] || set -- --allow_file_create=0 "$@"
 	timeout -k 5 200 fio --name=verify --filename="$dev" --direct=1 \
 		--ioengine=libaio --iodepth=16 --thread --rw=randwrite \
 		--bsrange=512-256k --blockalign=512 --size=24M \
 		--verify=crc32c --verify_fatal=1 --verify_backlog=64 \
 		--randseed=1 --group_reporting "$@"
+}
+
+# start_load DEVICE: what reads and writes it for a minute, from now on, is process
+# $load.
+start_load()
+{
+	timeout -k 5 100 fio --name=load --filename="$1" --direct=1 \
+		--ioengine=libaio --iodepth=32 --thread --rw=randrw --bs=32k \
+		--size=32M --time_based --runtime=60 --allow_file_create=0 \
+		>/tmp/load.log 2>&1 &
+	load=$!
+	wait_until 30 is_open "$1" || return 1
+	wait_until 2 false
+	kill -0 $load
+}
+
+is_open()
+{
+	find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | grep -q .
+}
+
+# load_failed: as it must when its device goes.
+load_failed()
+{
+	if wait $load; then
+		echo "fio did not notice"
+		cat /tmp/load.log
+		return 1
+	fi
 }
