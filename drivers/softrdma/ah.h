@@ -36,7 +36,7 @@ struct srdma_av {
 	int ifindex;
 	u16 sgid_index;
 	u8 dmac[ETH_ALEN];
-};
+} __aligned(8);
 
 /**
  * struct srdma_ah_entry - what a UD send looks up by ah_num

@@ -19,6 +19,7 @@
 #include "proto/ud.h"
 #include "qp.h"
 #include "rx.h"
+#include "train.h"
 
 /* What a CRC-32 becomes that runs over its own complement as well. */
 #define CRC_RESIDUE	0xdebb20e3u
@@ -48,6 +49,15 @@ static bool is_response(const struct srdma_opcode_info *op)
 static u32 wire_len(const struct sk_buff *skb, u32 offset)
 {
 	return min_t(u32, srdma_arrival(skb)->seg, skb->len - offset);
+}
+
+/* What arrived has been dealt with. Bottom halves are disabled. */
+void srdma_arrival_free(struct sk_buff *skb)
+{
+	if (is_loop(skb))
+		srdma_train_free_loop(skb);
+	else
+		consume_skb(skb);
 }
 
 /**

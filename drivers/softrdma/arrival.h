@@ -108,6 +108,7 @@ static inline void srdma_arrival_skip(struct srdma_arrival *arrival)
 	arrival->next += arrival->seg;
 }
 
+void srdma_arrival_free(struct sk_buff *skb);
 bool srdma_arrival_peek(const struct sk_buff *skb, u32 *qpn, bool *response);
 bool srdma_arrival_is_multicast(const struct sk_buff *skb);
 void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,

@@ -184,7 +184,7 @@ int srdma_complete_responses(struct srdma_qp *qp, u64 now, int budget)
 	while (budget > 0 && (skb = srdma_engine_receive(&qp->send))) {
 		if (qp->qpt == SRDMA_QPT_RC)
 			budget -= hear_all(qp, skb, now);
-		consume_skb(skb);
+		srdma_arrival_free(skb);
 	}
 	return budget;
 }

@@ -343,9 +343,9 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	dev->port_active = srdma_dev_port_is_up(dev);
 	INIT_LIST_HEAD(&dev->link_entry);
 	srdma_gids_begin(dev);
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->qp_numbers, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->keys, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->key_numbers, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->mcast_lock);
 	INIT_LIST_HEAD(&dev->mcast);
 
@@ -375,15 +375,17 @@ err_dealloc:
  */
 void srdma_dev_destroy(struct srdma_dev *dev)
 {
-	WARN_ON_ONCE(!xa_empty(&dev->qps));
+	WARN_ON_ONCE(!xa_empty(&dev->qp_numbers));
 	WARN_ON_ONCE(!xa_empty(&dev->ahs));
-	WARN_ON_ONCE(!xa_empty(&dev->keys));
+	WARN_ON_ONCE(!xa_empty(&dev->key_numbers));
 	WARN_ON_ONCE(!list_empty(&dev->mcast));
 	srdma_net_put(dev->net);
 	/* The namespace may go once the interface has. */
 	dev_put(dev->ndev);
 	/* A packet that found the device by an address may be counted yet. */
 	synchronize_rcu();
+	srdma_table_free(&dev->qps);
+	srdma_table_free(&dev->keys);
 	free_percpu(dev->stats);
 }
 

@@ -12,6 +12,7 @@
 
 #include "gids.h"
 #include "stats.h"
+#include "table.h"
 
 struct srdma_net;
 
@@ -86,11 +87,13 @@ enum srdma_object {
  * @port_active: state last announced; link.c under the RTNL
  * @gids: follows addresses where the core does not
  * @active_mtu: path MTU, enum ib_mtu; link.c writes it under the RTNL
+ * @qp_numbers: which are in use
  * @qps: queue pairs by number; looked up under RCU
  * @next_qpn: where the search for a free QP number starts
  * @ahs: address handles by number; looked up under RCU
  * @next_ah: where the search for a free AH number starts
- * @keys: regions and windows by the upper 24 bits of their key; under RCU
+ * @key_numbers: upper 24 bits of keys that are in use
+ * @keys: regions and windows by the same; looked up under RCU
  * @next_key: where the search for a free key index starts
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
  * @mcast: multicast groups that have a member
@@ -112,11 +115,13 @@ struct srdma_dev {
 	enum ib_mtu active_mtu;
 	struct srdma_gids gids;
 
-	struct xarray qps;
+	struct xarray qp_numbers;
+	struct srdma_table qps;
 	u32 next_qpn;
 	struct xarray ahs;
 	u32 next_ah;
-	struct xarray keys;
+	struct xarray key_numbers;
+	struct srdma_table keys;
 	u32 next_key;
 
 	struct mutex mcast_lock;

@@ -31,24 +31,31 @@ int srdma_key_publish(struct srdma_dev *dev, struct srdma_key *key,
 	u32 index;
 	int err;
 
-	err = xa_alloc_cyclic(&dev->keys, &index, NULL, KEY_INDEXES,
+	err = xa_alloc_cyclic(&dev->key_numbers, &index, NULL, KEY_INDEXES,
 			      &dev->next_key, GFP_KERNEL_ACCOUNT);
 	if (err < 0)
 		return err;
+	err = srdma_table_reserve(&dev->keys, index);
+	if (err) {
+		xa_erase(&dev->key_numbers, index);
+		return err;
+	}
 	key->kind = kind;
 	key->state = SRDMA_KEY_FREE;
 	key->pd = pd;
 	key->key = index << 8 | get_random_u8();
 	atomic_set(&key->gate, INT_MIN);
-	/* The slot is there: this allocates nothing and cannot fail. */
-	xa_store(&dev->keys, index, key, GFP_KERNEL_ACCOUNT);
+	srdma_table_set(&dev->keys, index, key);
 	return 0;
 }
 
 /* The object is freed by kfree_rcu() at the earliest. */
 void srdma_key_erase(struct srdma_dev *dev, struct srdma_key *key)
 {
-	xa_erase(&dev->keys, srdma_key_index(key->key));
+	u32 index = srdma_key_index(key->key);
+
+	srdma_table_set(&dev->keys, index, NULL);
+	xa_erase(&dev->key_numbers, index);
 }
 
 /**
@@ -62,7 +69,7 @@ void srdma_key_erase(struct srdma_dev *dev, struct srdma_key *key)
 struct srdma_key *srdma_key_find(struct srdma_dev *dev, u32 key)
 {
 	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held(), "key used from a task");
-	return xa_load(&dev->keys, srdma_key_index(key));
+	return srdma_table_find(&dev->keys, srdma_key_index(key));
 }
 
 /* What the key names is complete. Pairs with srdma_key_enter(). */

@@ -395,9 +395,9 @@ enum srdma_mem_why srdma_mem_copy(struct srdma_mem_iter *dst,
  */
 void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb)
 {
-	walk->data = NULL;
+	walk->data = skb->data;
 	walk->at = 0;
-	walk->len = 0;
+	walk->len = skb_headlen(skb);
 	skb_prepare_seq_read(skb, 0, skb->len, &walk->st);
 }
 

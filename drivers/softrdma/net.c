@@ -174,6 +174,14 @@ static u16 vlan_of(const struct net_device *ndev)
 	return is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : SRDMA_NO_VLAN;
 }
 
+/* Who finds the new number finds what has changed. */
+static void count_change(struct srdma_net *net)
+{
+	lockdep_assert_held(&net->gid_lock);
+	/* Pairs with srdma_net_generation(). */
+	smp_store_release(&net->generation, net->generation + 1);
+}
+
 static void list_entry_in_net(struct gid_entry *entry)
 {
 	struct srdma_net *net = entry->net;
@@ -182,6 +190,7 @@ static void list_entry_in_net(struct gid_entry *entry)
 	hash_add_rcu(net->gids, &entry->node, gid_hash(&entry->gid));
 	if (entry->ifindex == entry->dev->ndev->ifindex)
 		hash_add_rcu(net->ifaces, &entry->iface_node, entry->ifindex);
+	count_change(net);
 	spin_unlock_bh(&net->gid_lock);
 }
 
@@ -232,6 +241,7 @@ int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context)
 	spin_lock_bh(&entry->net->gid_lock);
 	hash_del_rcu(&entry->node);
 	hash_del_rcu(&entry->iface_node);
+	count_change(entry->net);
 	spin_unlock_bh(&entry->net->gid_lock);
 	kfree_rcu(entry, rcu);
 	return 0;

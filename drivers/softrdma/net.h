@@ -26,6 +26,7 @@ struct srdma_dev;
  * @gids: the GIDs of all devices here, by address; looked up under RCU
  * @ifaces: those of them that are on their device's own interface, by its
  *	index; likewise
+ * @generation: counts changes of @gids
  */
 struct srdma_net {
 	struct net *net;
@@ -36,6 +37,7 @@ struct srdma_net {
 	spinlock_t gid_lock;
 	DECLARE_HASHTABLE(gids, 8);
 	DECLARE_HASHTABLE(ifaces, 6);
+	u32 generation;
 };
 
 #define SRDMA_NO_VLAN	0xffff
@@ -46,6 +48,13 @@ void srdma_net_exit(void);
 struct srdma_net *srdma_net_of(struct net *net);
 struct srdma_net *srdma_net_get(struct net *net);
 void srdma_net_put(struct srdma_net *net);
+
+/* What was found out about addresses after this holds while it is the same. */
+static inline u32 srdma_net_generation(const struct srdma_net *net)
+{
+	/* Pairs with the release of who changes them. */
+	return smp_load_acquire(&net->generation);
+}
 
 int srdma_net_add_gid(const struct ib_gid_attr *attr, void **context);
 int srdma_net_del_gid(const struct ib_gid_attr *attr, void **context);

@@ -218,6 +218,32 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 	       srdma_net_find_dev(dev->net, gid, av->ifindex) == dev;
 }
 
+/* Addresses seldom change, and then each path has another look. */
+static bool still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
+{
+	u32 generation = srdma_net_generation(dev->net);
+
+	if (path->generation != generation) {
+		if (!leads_here(dev, &path->av))
+			return false;
+		path->generation = generation;
+	}
+	return true;
+}
+
+/* For each burst; without the call that memcmp() is for structures. */
+static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
+{
+	const u64 *x = (const u64 *)a, *y = (const u64 *)b;
+	u64 differs = 0;
+	int i;
+
+	BUILD_BUG_ON(sizeof(*a) % sizeof(u64));
+	for (i = 0; i < sizeof(*a) / sizeof(u64); i++)
+		differs |= x[i] ^ y[i];
+	return !differs;
+}
+
 /**
  * srdma_path_find - see that a path leads where it should
  * @path: path; filled anew when it was for another address, or has changed
@@ -231,9 +257,9 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
 {
-	if (path->checked && !memcmp(&path->av, av, sizeof(*av))) {
+	if (path->checked && is_same_av(&path->av, av)) {
 		/* An address that leaves the device takes no route with it. */
-		if (path->is_local && leads_here(dev, av))
+		if (path->is_local && still_leads_here(path, dev))
 			return 0;
 		if (path->dst && dst_check(path->dst, path->cookie))
 			return 0;
@@ -242,6 +268,7 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		path->id = get_random_u32();
 	srdma_path_drop(path);
 	path->av = *av;
+	path->generation = srdma_net_generation(dev->net);
 	path->is_local = leads_here(dev, av);
 	if (!path->is_local) {
 		int err = find_route(path, dev->net->net);

@@ -25,6 +25,7 @@ struct srdma_dev;
  * @cookie: to see whether @dst is still good
  * @av: addresses that it is for
  * @is_local: @av leads to this very device
+ * @generation: of the namespace's addresses that @is_local is known for
  * @checked: @is_local is known for @av
  * @hdr_len: bytes of @hdr, IP and UDP together
  * @hdr: IP and UDP header without lengths, identification and checksums
@@ -44,6 +45,7 @@ struct srdma_path {
 	struct srdma_av av;
 	bool is_local;
 	bool checked;
+	u32 generation;
 	u8 hdr_len;
 	u8 hdr[SRDMA_PATH_HDR_MAX] __aligned(4);
 	struct srdma_icrc_pseudo pseudo;

@@ -224,16 +224,20 @@ static int publish(struct srdma_qp *qp)
 
 	if (qp->qpt == SRDMA_QPT_GSI) {
 		qp->qpn = 1;
-		return xa_insert(&dev->qps, 1, qp, GFP_KERNEL);
+		err = xa_insert(&dev->qp_numbers, 1, NULL, GFP_KERNEL);
+	} else {
+		err = xa_alloc_cyclic(&dev->qp_numbers, &qp->qpn, NULL,
+				      XA_LIMIT(FIRST_QPN, LAST_QPN),
+				      &dev->next_qpn, GFP_KERNEL);
 	}
-	/* The number has to be in place when the first look-up succeeds. */
-	err = xa_alloc_cyclic(&dev->qps, &qp->qpn, NULL,
-			      XA_LIMIT(FIRST_QPN, LAST_QPN), &dev->next_qpn,
-			      GFP_KERNEL);
 	if (err < 0)
 		return err;
-	xa_store(&dev->qps, qp->qpn, qp, GFP_KERNEL);
-	return 0;
+	err = srdma_table_reserve(&dev->qps, qp->qpn);
+	if (err)
+		xa_erase(&dev->qp_numbers, qp->qpn);
+	else
+		srdma_table_set(&dev->qps, qp->qpn, qp);
+	return err;
 }
 
 int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
@@ -297,7 +301,7 @@ struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
 	struct srdma_qp *qp;
 
 	rcu_read_lock();
-	qp = xa_load(&dev->qps, qpn);
+	qp = srdma_table_find(&dev->qps, qpn);
 	if (qp && !refcount_inc_not_zero(&qp->refs))
 		qp = NULL;
 	rcu_read_unlock();
@@ -332,7 +336,8 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	struct srdma_dev *dev = qp->dev;
 
 	/* Act 1: no new look-ups find it. */
-	xa_erase(&dev->qps, qp->qpn);
+	srdma_table_set(&dev->qps, qp->qpn, NULL);
+	xa_erase(&dev->qp_numbers, qp->qpn);
 	/* Act 2: whoever found it earlier finds it dead. */
 	srdma_qp_silence(qp);
 	/* Act 3: nobody runs its engines or touches its queues any more. */

@@ -24,7 +24,7 @@
 
 #define MASK_24		0xffffff
 
-static const u8 state_allows[] = {
+const u8 srdma_qp_state_allows[] = {
 	[IB_QPS_RESET] = 0,
 	[IB_QPS_INIT] = SRDMA_MAY_POST_RECV,
 	[IB_QPS_RTR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE,
@@ -37,12 +37,6 @@ static const u8 state_allows[] = {
 	[IB_QPS_ERR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_POST_SEND |
 		       SRDMA_MAY_FLUSH_SQ | SRDMA_MAY_FLUSH_RQ,
 };
-
-/* Any thread may ask; the state may change right after. */
-bool srdma_qp_may(const struct srdma_qp *qp, enum srdma_qp_may what)
-{
-	return state_allows[READ_ONCE(qp->state)] & what;
-}
 
 /**
  * struct attr_range - the values that an attribute may have

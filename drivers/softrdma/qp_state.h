@@ -8,7 +8,7 @@
 #include <linux/bits.h>
 #include <rdma/ib_verbs.h>
 
-struct srdma_qp;
+#include "qp.h"
 
 /* What may be done in a state (10.3.1). */
 enum srdma_qp_may {
@@ -20,7 +20,16 @@ enum srdma_qp_may {
 	SRDMA_MAY_FLUSH_RQ = BIT(5),	/* receives complete as flushed */
 };
 
-bool srdma_qp_may(const struct srdma_qp *qp, enum srdma_qp_may what);
+/* Bits of enum srdma_qp_may, by state. */
+extern const u8 srdma_qp_state_allows[IB_QPS_ERR + 1];
+
+/* Any thread may ask; the state may change right after. */
+static inline bool srdma_qp_may(const struct srdma_qp *qp,
+				enum srdma_qp_may what)
+{
+	return srdma_qp_state_allows[READ_ONCE(qp->state)] & what;
+}
+
 u32 srdma_qp_mtu(const struct srdma_qp *qp);
 void srdma_qp_set_error(struct srdma_qp *qp);
 void srdma_qp_set_send_error(struct srdma_qp *qp);

@@ -554,7 +554,7 @@ static bool run_recv(struct srdma_engine *engine, unsigned long events,
 	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
 		if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 			budget -= serve_all(qp, skb);
-		consume_skb(skb);
+		srdma_arrival_free(skb);
 	}
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 		budget = srdma_respond(qp, budget);

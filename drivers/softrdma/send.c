@@ -366,6 +366,8 @@ static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
 {
 	struct srdma_burst_limit limit;
 
+	if (is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
+		return SRDMA_NEXT_EMPTY;
 	srdma_tx_limit(qp, &qp->req.path, qp->req.mtu, &limit);
 	return is_rc(qp) ? srdma_rc_req_next(&qp->req.rc, now, &limit, burst) :
 			   srdma_uc_req_next(&qp->req.uc, &limit, burst);

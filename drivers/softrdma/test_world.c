@@ -25,7 +25,7 @@ int srdma_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, w);
 	w->dev = kunit_kzalloc(test, sizeof(*w->dev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, w->dev);
-	xa_init_flags(&w->dev->keys, XA_FLAGS_ALLOC1);
+	xa_init_flags(&w->dev->key_numbers, XA_FLAGS_ALLOC1);
 	w->pd.device = &w->dev->ib;
 	w->pd.uobject = &w->uobject;
 	w->alien = w->pd;
@@ -51,13 +51,14 @@ void srdma_test_exit(struct kunit *test)
 		return;
 	hrtimer_cancel(&w->visit);
 	/* A test that left an object behind would hide that it did. */
-	KUNIT_EXPECT_TRUE(test, xa_empty(&w->dev->keys));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&w->dev->key_numbers));
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->dev->count[SRDMA_OBJ_MR]), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w->dev->count[SRDMA_OBJ_MW]), 0);
-	xa_destroy(&w->dev->keys);
+	xa_destroy(&w->dev->key_numbers);
 	free_pages((unsigned long)w->base, PAGES_ORDER);
 	/* Freed objects refer to the world's memory until then. */
 	rcu_barrier();
+	srdma_table_free(&w->dev->keys);
 }
 
 /*

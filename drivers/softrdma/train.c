@@ -52,6 +52,14 @@ struct frag_pool {
 
 static DEFINE_PER_CPU(struct frag_pool, frag_pool);
 
+/*
+ * A looped skb that was used up: the next one that this CPU needs, since an
+ * answer, or the next message, is likely to follow at once. Used with bottom
+ * halves disabled. KASAN is to see who uses one too long.
+ */
+static DEFINE_PER_CPU(struct sk_buff *, spare_loop);
+#define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
+
 /**
  * struct builder - a train in the making
  * @tx: what is to be sent
@@ -519,6 +527,19 @@ static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->is_v6 = av->is_v6;
 }
 
+/* Empty, with room for any that is not in fragments. */
+static struct sk_buff *alloc_loop(void)
+{
+	struct sk_buff *skb = this_cpu_read(spare_loop);
+
+	if (skb) {
+		this_cpu_write(spare_loop, NULL);
+		return skb;
+	}
+	return alloc_skb(sizeof(struct srdma_loop) + LOOP_LINEAR_MAX,
+			 GFP_ATOMIC | __GFP_NOWARN);
+}
+
 static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
 {
 	*srdma_arrival(skb) = (struct srdma_arrival){
@@ -540,9 +561,7 @@ struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
 	struct sk_buff *skb;
 	int err = 0;
 
-	skb = alloc_skb(sizeof(struct srdma_loop) +
-			(len <= LOOP_LINEAR_MAX ? len : 0),
-			GFP_ATOMIC | __GFP_NOWARN);
+	skb = alloc_loop();
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	fill_loop(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
@@ -550,10 +569,30 @@ struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
 	if (len)
 		err = put_loop_payload(tx, skb, len);
 	if (err) {
-		kfree_skb(skb);
+		srdma_train_free_loop(skb);
 		return ERR_PTR(err);
 	}
 	return skb;
+}
+
+/**
+ * srdma_train_free_loop - give back what srdma_train_build_loop() has built
+ * @skb: looped skb, or a clone of one
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_train_free_loop(struct sk_buff *skb)
+{
+	if (!KEEP_SPARE || this_cpu_read(spare_loop) || skb_cloned(skb) ||
+	    skb_shared(skb)) {
+		consume_skb(skb);
+		return;
+	}
+	if (skb_is_nonlinear(skb))
+		drop_pages(skb);
+	skb->len = 0;
+	skb_reset_tail_pointer(skb);
+	this_cpu_write(spare_loop, skb);
 }
 
 /* Nothing is built any more. */
@@ -569,5 +608,7 @@ void srdma_train_exit(void)
 				put_page(pool->pf[i].page);
 			pool->pf[i].page = NULL;
 		}
+		consume_skb(per_cpu(spare_loop, cpu));
+		per_cpu(spare_loop, cpu) = NULL;
 	}
 }

@@ -14,6 +14,7 @@ struct srdma_tx;
 struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
 				  u32 *count);
 struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx);
+void srdma_train_free_loop(struct sk_buff *skb);
 void srdma_train_exit(void);
 
 #endif

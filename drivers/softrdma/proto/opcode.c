@@ -172,20 +172,6 @@ const struct srdma_wr_info srdma_wr_infos[SRDMA_WR_NR] = {
 	WR(REG_MR, RC, 0, SRDMA_WRI_LOCAL),
 };
 
-const struct srdma_wr_info *srdma_wr_info_get(u32 wr_op)
-{
-	if (wr_op >= SRDMA_WR_NR || !srdma_wr_infos[wr_op].name)
-		return NULL;
-	return &srdma_wr_infos[wr_op];
-}
-
-bool srdma_wr_may_post(enum srdma_qpt qpt, u32 wr_op)
-{
-	const struct srdma_wr_info *info = srdma_wr_info_get(wr_op);
-
-	return info && (info->qpt & BIT(qpt));
-}
-
 /* From the RC opcode of a packet to that of another transport. */
 static const u8 transport_base[SRDMA_QPT_NR] = {
 	[SRDMA_QPT_RC] = 0x00,

@@ -203,10 +203,20 @@ struct srdma_wr_info {
 extern const struct srdma_wr_info srdma_wr_infos[SRDMA_WR_NR];
 
 /* Entry of @wr_op, or NULL when there is no such work request. */
-const struct srdma_wr_info *srdma_wr_info_get(u32 wr_op);
+static inline const struct srdma_wr_info *srdma_wr_info_get(u32 wr_op)
+{
+	if (wr_op >= SRDMA_WR_NR || !srdma_wr_infos[wr_op].name)
+		return NULL;
+	return &srdma_wr_infos[wr_op];
+}
 
 /* May a QP of type @qpt post @wr_op? */
-bool srdma_wr_may_post(enum srdma_qpt qpt, u32 wr_op);
+static inline bool srdma_wr_may_post(enum srdma_qpt qpt, u32 wr_op)
+{
+	const struct srdma_wr_info *info = srdma_wr_info_get(wr_op);
+
+	return info && (info->qpt & BIT(qpt));
+}
 
 /*
  * The BTH opcode of a packet of message @wr_op: @start for its first packet,

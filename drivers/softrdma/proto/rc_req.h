@@ -356,6 +356,14 @@ static inline void srdma_rc_req_push(struct srdma_rc_req *req)
 	req->head++;
 }
 
+/* Has all that was posted been sent? Then next() would say EMPTY. */
+static inline bool srdma_rc_req_all_sent(const struct srdma_rc_req *req)
+{
+	return req->cur == req->head && req->cur_psn == req->max_psn &&
+	       !req->probe_due && !req->failing &&
+	       req->mode != SRDMA_REQ_ERROR;
+}
+
 /**
  * srdma_rc_req_next() - what to send now
  * @req: requester
