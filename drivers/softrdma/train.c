@@ -128,7 +128,11 @@ static void put_headers(const struct builder *b, u32 i, u8 *p, u32 len)
 	struct srdma_wire_bth *bth = (struct srdma_wire_bth *)p;
 	bool last = i + 1 == burst->count;
 
-	memcpy(p, b->hdr, b->hdr_len);
+	/* Most packets of a train have nothing but this. */
+	if (b->hdr_len == SRDMA_BTH_LEN)
+		memcpy(p, b->hdr, SRDMA_BTH_LEN);
+	else
+		memcpy(p, b->hdr, b->hdr_len);
 	bth->opcode = srdma_burst_opcode(burst, i);
 	bth->flags = b->flags | srdma_pkt_pad(len) << SRDMA_BTH_PAD_SHIFT |
 		     (last && burst->solicited ? SRDMA_BTH_SE : 0);

@@ -29,15 +29,26 @@ static bool may_join(u8 op, u8 middle, bool mixed)
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 		     u32 len, u32 pos, u32 max, bool mixed, u8 mtu_shift)
 {
-	u8 middle = srdma_opcode_select(qpt, wr_op, false, false);
 	u32 packets = srdma_burst_packets(len, mtu_shift);
 	u32 count = min(max, packets - pos);
 	bool start = pos == 0;
+	u8 op, middle;
 	bool end;
-	u8 op;
 
 	b->mixed = false;
-	if (start && packets > 1) {
+	if (packets == 1) {
+		op = srdma_opcode_select(qpt, wr_op, true, true);
+		b->count = 1;
+		b->offset = 0;
+		b->seg = len;
+		b->len = len;
+		b->first = op;
+		b->middle = op;
+		b->last = op;
+		return;
+	}
+	middle = srdma_opcode_select(qpt, wr_op, false, false);
+	if (start) {
 		op = srdma_opcode_select(qpt, wr_op, true, false);
 		if (!may_join(op, middle, mixed))
 			count = 1;

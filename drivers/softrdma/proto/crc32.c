@@ -48,6 +48,11 @@ static u32 step4(u32 word, const u32 (*t)[256])
 	       t[1][word >> 16 & 0xff] ^ t[0][word >> 24];
 }
 
+u32 srdma_crc32_word(u32 crc, __be32 word)
+{
+	return step4(crc ^ le32_to_cpu((__force __le32)word), &table[0]);
+}
+
 u32 srdma_crc32_portable(u32 crc, const void *p, size_t len)
 {
 	const u8 *b = p;

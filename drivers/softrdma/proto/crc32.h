@@ -25,6 +25,9 @@ void srdma_crc32_set_bulk(srdma_crc32_fn fn);
 /* Advance the state @crc over @len bytes at @p. */
 u32 srdma_crc32(u32 crc, const void *p, size_t len);
 
+/* The same over four bytes that are one word in memory. */
+u32 srdma_crc32_word(u32 crc, __be32 word);
+
 /* The portable code: eight bytes a step from eight tables. */
 u32 srdma_crc32_portable(u32 crc, const void *p, size_t len);
 

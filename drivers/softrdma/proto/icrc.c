@@ -150,5 +150,5 @@ u32 srdma_icrc_train_start(const struct srdma_icrc_train *tr, u16 ip_id,
 	u32 crc = tr->base ^ id_table[0][differ >> 8] ^
 		  id_table[1][differ & 0xff];
 
-	return srdma_crc32_portable(crc, &apsn, sizeof(apsn));
+	return srdma_crc32_word(crc, apsn);
 }

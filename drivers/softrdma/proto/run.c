@@ -23,11 +23,10 @@ u8 srdma_run_opcode(u8 first, u8 last)
 	return ends & SRDMA_OP_IETH ? last + 1 : last + 2;
 }
 
-/* The MIDDLE that may follow @opcode, itself a FIRST or a MIDDLE. */
-static u8 middle_after(u8 opcode)
+/* The MIDDLE that may follow a FIRST or a MIDDLE. */
+static u8 middle_after(const struct srdma_pkt *run)
 {
-	return srdma_opcode_get(opcode)->flags & SRDMA_OP_START ? opcode + 1 :
-								  opcode;
+	return run->opcode + !!(run->op->flags & SRDMA_OP_START);
 }
 
 static bool same_connection(const struct srdma_pkt *run,
@@ -44,15 +43,15 @@ static bool same_connection(const struct srdma_pkt *run,
 u32 srdma_run_add(struct srdma_pkt *run, const struct srdma_wire_bth *bth,
 		  u32 wire_len, u32 mtu)
 {
-	const struct srdma_opcode_info *op = srdma_opcode_get(bth->opcode);
 	u32 apsn = be32_to_cpu(bth->apsn);
-	u8 middle = middle_after(run->opcode);
+	u8 middle = middle_after(run);
 	u32 len = wire_len - SRDMA_BTH_LEN - SRDMA_ICRC_LEN;
 	u8 pad = (bth->flags & SRDMA_BTH_PAD_MASK) >> SRDMA_BTH_PAD_SHIFT;
 
 	if (bth->opcode != middle && bth->opcode != middle + 1)
 		return 0;
-	if (op->hdr_len != SRDMA_BTH_LEN || !same_connection(run, bth))
+	if (srdma_opcode_get(bth->opcode)->hdr_len != SRDMA_BTH_LEN ||
+	    !same_connection(run, bth))
 		return 0;
 	if ((apsn & SRDMA_PSN_MASK) !=
 	    srdma_psn_add(run->psn, run->more + 1u))
@@ -62,8 +61,11 @@ u32 srdma_run_add(struct srdma_pkt *run, const struct srdma_wire_bth *bth,
 	len -= pad;
 	if (bth->opcode == middle ? len != mtu : len > mtu)
 		return 0;
-	run->opcode = srdma_run_opcode(run->opcode, bth->opcode);
-	run->op = srdma_opcode_get(run->opcode);
+	/* A MIDDLE changes nothing. */
+	if (bth->opcode != middle) {
+		run->opcode = srdma_run_opcode(run->opcode, bth->opcode);
+		run->op = srdma_opcode_get(run->opcode);
+	}
 	run->more++;
 	run->payload_len += len;
 	run->ack_req |= !!(apsn & SRDMA_BTH_ACKREQ);

@@ -45,13 +45,19 @@
 	shift_lane %xmm3, %xmm10, %xmm7
 .endm
 
-/* What goes out is what is summed up, even if the source is being changed. */
-.macro copy_block to, from
-	vmovdqu (\from), %ymm8
-	vmovdqu 32(\from), %ymm9
-	vmovdqu %ymm8, (\to)
-	vmovdqu %ymm9, 32(\to)
-	add $64, \from
+/*
+ * Copies 64 bytes and adds the copy: what goes out is what is summed up, even if
+ * the source is being changed.
+ */
+.macro copy_block to, from, at
+	vmovdqu (\from,\at), %ymm8
+	vmovdqu 32(\from,\at), %ymm9
+	vmovdqu %ymm8, (\to,\at)
+	vmovdqu %ymm9, 32(\to,\at)
+	vpxor (\to,\at), %xmm0, %xmm0
+	vpxor 16(\to,\at), %xmm1, %xmm1
+	vpxor 32(\to,\at), %xmm2, %xmm2
+	vpxor 48(\to,\at), %xmm3, %xmm3
 .endm
 
 .macro join_lanes
@@ -123,16 +129,18 @@ SYM_FUNC_END(srdma_crc_fold)
  */
 SYM_FUNC_START(srdma_crc_fold_copy)
 	start_lanes
-	copy_block %rcx, %rsi
-	add_block %rcx
-.Lcopy:
-	sub $64, %rdx
+	/* Both from their ends, so that one register counts for all. */
+	add %rdx, %rsi
+	add %rdx, %rcx
+	neg %rdx
+	copy_block %rcx, %rsi, %rdx
+	add $64, %rdx
 	jz .Lcopy_end
-	add $64, %rcx
-	copy_block %rcx, %rsi
+.Lcopy:
 	shift_lanes
-	add_block %rcx
-	jmp .Lcopy
+	copy_block %rcx, %rsi, %rdx
+	add $64, %rdx
+	jnz .Lcopy
 .Lcopy_end:
 	join_lanes
 	reduce
