@@ -205,6 +205,7 @@ void srdma_complete_timeout(struct srdma_qp *qp, u64 now)
 static bool retire(struct srdma_qp *qp, struct srdma_rc_done *done)
 {
 	return qp->qpt == SRDMA_QPT_RC ?
+		srdma_rc_req_may_retire(&qp->req.rc) &&
 		srdma_rc_req_retire(&qp->req.rc, done) :
 		srdma_uc_req_retire(&qp->req.uc, done);
 }

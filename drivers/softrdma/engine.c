@@ -128,6 +128,18 @@ static bool leave_word(struct srdma_engine *engine,
 		 (ENGINE_OWNED | ENGINE_STOPPED));
 }
 
+/* Bottom halves are disabled, interrupts are not. */
+static void run_here(struct srdma_engine *engine)
+{
+	if (!try_own(engine))
+		return;
+	if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
+	    !srdma_fault(SRDMA_FAULT_DEFER))
+		run_owned(engine);
+	else
+		leave_to_softirq(engine);
+}
+
 /*
  * A consumer may post with interrupts disabled, under a lock that its completion
  * handlers take. Enabling bottom halves would then run these, and enable
@@ -141,13 +153,7 @@ static void run_or_defer(struct srdma_engine *engine)
 		return;
 	}
 	local_bh_disable();
-	if (try_own(engine)) {
-		if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
-		    !srdma_fault(SRDMA_FAULT_DEFER))
-			run_owned(engine);
-		else
-			leave_to_softirq(engine);
-	}
+	run_here(engine);
 	local_bh_enable();
 }
 
@@ -185,39 +191,44 @@ void srdma_engine_kick_later(struct srdma_engine *engine,
  * @engine: engine
  * @skb: packet
  *
+ * Bottom halves are disabled.
+ *
  * Return: false when there is no room: the packet is still the caller's.
  */
 bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb)
 {
 	bool room;
 
-	spin_lock_bh(&engine->inbox.lock);
+	spin_lock(&engine->inbox.lock);
 	room = engine->inbox_bytes + skb->truesize <= ENGINE_INBOX_BYTES;
 	if (room) {
 		engine->inbox_bytes += skb->truesize;
 		__skb_queue_tail(&engine->inbox, skb);
 	}
-	spin_unlock_bh(&engine->inbox.lock);
+	spin_unlock(&engine->inbox.lock);
 	if (!room)
 		return false;
 	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 	      (ENGINE_OWNED | ENGINE_STOPPED)))
-		run_or_defer(engine);
+		run_here(engine);
 	return true;
 }
 
-/* The owner takes the oldest packet; it is the owner's to free. */
+/*
+ * The owner takes the oldest packet; it is the owner's to free. Bottom halves
+ * are disabled.
+ */
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 {
 	struct sk_buff *skb;
 
 	if (skb_queue_empty_lockless(&engine->inbox))
 		return NULL;
-	spin_lock_bh(&engine->inbox.lock);
+	spin_lock(&engine->inbox.lock);
 	skb = __skb_dequeue(&engine->inbox);
 	if (skb)
 		engine->inbox_bytes -= skb->truesize;
-	spin_unlock_bh(&engine->inbox.lock);
+	spin_unlock(&engine->inbox.lock);
 	return skb;
 }
 
@@ -226,8 +237,10 @@ void srdma_engine_clear(struct srdma_engine *engine)
 {
 	struct sk_buff *skb;
 
+	local_bh_disable();
 	while ((skb = srdma_engine_receive(engine)))
 		kfree_skb(skb);
+	local_bh_enable();
 }
 
 /**

@@ -218,7 +218,7 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 	       srdma_net_find_dev(dev->net, gid, av->ifindex) == dev;
 }
 
-/* Addresses seldom change, and then each path has another look. */
+/* Addresses seldom change: then each path has another look. */
 static bool still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
 {
 	u32 generation = srdma_net_generation(dev->net);
@@ -245,6 +245,23 @@ static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 }
 
 /**
+ * srdma_path_is_known_local - srdma_path_find() where there is nothing to find
+ * @path: path
+ * @dev: device that sends
+ * @av: the address
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: whether it is known that @av leads to @dev itself.
+ */
+bool srdma_path_is_known_local(struct srdma_path *path, struct srdma_dev *dev,
+			       const struct srdma_av *av)
+{
+	return path->is_local && path->checked && is_same_av(&path->av, av) &&
+	       still_leads_here(path, dev);
+}
+
+/**
  * srdma_path_find - see that a path leads where it should
  * @path: path; filled anew when it was for another address, or has changed
  * @dev: device that sends
@@ -257,13 +274,12 @@ static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
 {
-	if (path->checked && is_same_av(&path->av, av)) {
-		/* An address that leaves the device takes no route with it. */
-		if (path->is_local && still_leads_here(path, dev))
-			return 0;
-		if (path->dst && dst_check(path->dst, path->cookie))
-			return 0;
-	}
+	/* An address that leaves the device takes no route with it. */
+	if (srdma_path_is_known_local(path, dev, av))
+		return 0;
+	if (path->checked && path->dst && is_same_av(&path->av, av) &&
+	    dst_check(path->dst, path->cookie))
+		return 0;
 	if (!path->checked)
 		path->id = get_random_u32();
 	srdma_path_drop(path);

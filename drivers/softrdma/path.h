@@ -60,6 +60,9 @@ struct srdma_path {
 
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av);
+bool srdma_path_is_known_local(struct srdma_path *path,
+			       struct srdma_dev *dev,
+			       const struct srdma_av *av);
 void srdma_path_fill(struct srdma_path *path);
 void srdma_path_drop(struct srdma_path *path);
 u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,

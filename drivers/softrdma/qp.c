@@ -294,18 +294,15 @@ err_count:
  * @dev: device
  * @qpn: number, from the wire
  *
+ * Bottom halves are disabled.
+ *
  * Return: the QP with a reference that srdma_qp_put() gives back, or NULL.
  */
 struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
 {
-	struct srdma_qp *qp;
+	struct srdma_qp *qp = srdma_table_find(&dev->qps, qpn);
 
-	rcu_read_lock();
-	qp = srdma_table_find(&dev->qps, qpn);
-	if (qp && !refcount_inc_not_zero(&qp->refs))
-		qp = NULL;
-	rcu_read_unlock();
-	return qp;
+	return qp && refcount_inc_not_zero(&qp->refs) ? qp : NULL;
 }
 
 void srdma_qp_put(struct srdma_qp *qp)

@@ -494,9 +494,11 @@ static void serve(struct request *r)
 
 static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 {
-	struct request r = { .qp = qp, .skb = skb };
+	struct request r;
 	int count = 0;
 
+	r.qp = qp;
+	r.skb = skb;
 	srdma_skb_walk_begin(&r.walk, skb);
 	for (;;) {
 		switch (srdma_arrival_next(skb, qp, false, &r.pkt)) {

@@ -129,9 +129,13 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 {
 	enum srdma_tx_result result = SRDMA_TX_SENT;
+	bool fault = srdma_fault(SRDMA_FAULT_ROUTE);
+
+	if (!fault && srdma_path_is_known_local(tx->path, tx->qp->dev, tx->av))
+		return send_local(tx);
 
 	rcu_read_lock();
-	if (srdma_fault(SRDMA_FAULT_ROUTE) ||
+	if (fault ||
 	    srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
 			   tx->burst->count);

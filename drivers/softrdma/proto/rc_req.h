@@ -440,6 +440,12 @@ void srdma_rc_req_congested(struct srdma_rc_req *req);
 /* req->deadline may have passed; returns what to do about it. */
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now);
 
+/* May srdma_rc_req_retire() return true? */
+static inline bool srdma_rc_req_may_retire(const struct srdma_rc_req *req)
+{
+	return req->tail != req->una || req->mode == SRDMA_REQ_ERROR;
+}
+
 /*
  * Takes the oldest message off the queue if it is complete, failed or to be
  * flushed. False: there is none. When a status other than OK comes out, the
