@@ -320,7 +320,7 @@ static int open_window(struct scene *s, int side)
 TEST_F_TIMEOUT(destroy, memory_in_traffic, 600)
 {
 	int round, rounds = MEMORY_ROUNDS * twin_soak(), first;
-	long start, worst = 0;
+	long start, took = 0, worst = 0;
 	static struct scene s;
 	char after[2048];
 
@@ -338,6 +338,7 @@ TEST_F_TIMEOUT(destroy, memory_in_traffic, 600)
 		EXPECT_EQ(0, ibv_dereg_mr(s.mr[first]));
 		EXPECT_EQ(0, ibv_dereg_mr(s.mr[!first]));
 		start = topo_now_ms() - start;
+		took += start;
 		worst = start > worst ? start : worst;
 		EXPECT_EQ(0, ibv_destroy_qp(s.qp[!first]));
 		EXPECT_EQ(0, ibv_destroy_qp(s.qp[first]));
@@ -346,8 +347,9 @@ TEST_F_TIMEOUT(destroy, memory_in_traffic, 600)
 		drain(s.sets[0].cq);
 		drain(s.sets[1].cq);
 	}
-	TH_LOG("%d rounds; memory goes in %ld ms at worst", rounds, worst);
-	EXPECT_GT(PROMPT_MS, worst);
+	TH_LOG("%d rounds; memory goes in %ld ms on average, %ld at worst",
+	       rounds, took / rounds, worst);
+	EXPECT_GT(AVERAGE_MS, took / rounds);
 	EXPECT_EQ(0, close_scene(&s));
 	count_resources(after, sizeof(after));
 	EXPECT_STREQ(self->before, after);
