@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz vm-test debug-test foreign demo test bench install \
+	fuzz vm-test debug-test foreign demo test bench bench-scale install \
 	modules_install clean distclean
 
 all: module
@@ -61,6 +61,7 @@ Measuring
   make bench             softrdma and rdma_rxe side by side, in instructions;
                          the stages of a message; goodput under loss.
                          QUICK=1 for a few tests. CSV in build/bench/
+  make bench-scale       what many QPs and regions cost
 
 Setting up
   make deps              install the Debian packages that all this needs;
@@ -117,6 +118,9 @@ test:
 
 bench:
 	@scripts/bench $(if $(QUICK),--quick)
+
+bench-scale:
+	@scripts/bench-scale
 
 clean:
 	rm -rf build

@@ -81,6 +81,12 @@ static unsigned long take_events(struct srdma_engine *engine)
 	return READ_ONCE(engine->events) ? xchg(&engine->events, 0) : 0;
 }
 
+/* The owner asks: is there word, so that it is going to run again at once? */
+bool srdma_engine_kicked(const struct srdma_engine *engine)
+{
+	return atomic_read(&engine->state) & ENGINE_KICKED;
+}
+
 /* Bottom halves are disabled, and the engine is the caller's. */
 static void run_owned(struct srdma_engine *engine)
 {

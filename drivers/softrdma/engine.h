@@ -69,6 +69,7 @@ bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
 
 void srdma_engine_clear(struct srdma_engine *engine);
+bool srdma_engine_kicked(const struct srdma_engine *engine);
 
 void srdma_engine_stop(struct srdma_engine *engine);
 void srdma_engine_start(struct srdma_engine *engine);

@@ -486,7 +486,8 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	srdma_complete_requests(qp);
 	if (READ_ONCE(qp->state) == IB_QPS_SQD)
 		raise_drained(qp);
-	if (is_rc(qp))
+	/* The answer may be here already, and then there is nothing to wait for. */
+	if (is_rc(qp) && !srdma_engine_kicked(engine))
 		arm_timer(qp);
 	return budget <= 0;
 }
