@@ -17,10 +17,17 @@
 #include "trace.h"
 #include "ucontext.h"
 
+/*
+ * IB_ACCESS_FLUSH_PERSISTENT. The core's connection manager gives a QP both
+ * rights to flush where the device has one of them: this one means nothing, as
+ * no memory has it.
+ */
+#define ACCESS_FLUSH_PERSISTENT	BIT(9)
+
 #define QP_ACCESS_FLAGS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 			 IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL | \
-			 SRDMA_ACCESS_FLUSH)
+			 SRDMA_ACCESS_FLUSH | ACCESS_FLUSH_PERSISTENT)
 
 #define MASK_24		0xffffff
 
