@@ -383,7 +383,7 @@ TEST_F(pair, messages_over_2_gib_are_refused)
 }
 
 /* The largest message; over a wire it is the 64 MiB one, only longer. */
-TEST_F(pair, message_of_2_gib)
+TEST_F_TIMEOUT(pair, message_of_2_gib, 300)
 {
 	struct pair_options options = { .type = IBV_QPT_RC,
 					.mtu = IBV_MTU_4096 };
