@@ -531,16 +531,23 @@ static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->is_v6 = av->is_v6;
 }
 
-/* Empty, with room for any that is not in fragments. */
-static struct sk_buff *alloc_loop(void)
+/* Empty, with room for @len bytes, or for none where they go into fragments. */
+static struct sk_buff *alloc_loop(u32 len)
 {
 	struct sk_buff *skb = this_cpu_read(spare_loop);
+	u32 linear = len;
+
+	/* One that is going to be kept serves for any. */
+	if (KEEP_SPARE)
+		linear = LOOP_LINEAR_MAX;
+	else if (len > LOOP_LINEAR_MAX)
+		linear = 0;
 
 	if (skb) {
 		this_cpu_write(spare_loop, NULL);
 		return skb;
 	}
-	return alloc_skb(sizeof(struct srdma_loop) + LOOP_LINEAR_MAX,
+	return alloc_skb(sizeof(struct srdma_loop) + linear,
 			 GFP_ATOMIC | __GFP_NOWARN);
 }
 
@@ -565,7 +572,7 @@ struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
 	struct sk_buff *skb;
 	int err = 0;
 
-	skb = alloc_loop();
+	skb = alloc_loop(len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	fill_loop(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
