@@ -11,14 +11,15 @@ static struct srdma_table_node *grow(struct srdma_table_node *parent, u32 slot)
 {
 	struct srdma_table_node *node, *other;
 
-	node = rcu_dereference_protected(parent->slot[slot], true);
+	/* Once there, it stays. */
+	node = rcu_dereference_raw(parent->slot[slot]);
 	if (node)
 		return node;
 	node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
 	if (!node)
 		return NULL;
-	other = unrcu_pointer(cmpxchg_release(&parent->slot[slot], NULL,
-					      RCU_INITIALIZER(node)));
+	other = unrcu_pointer(cmpxchg(&parent->slot[slot], NULL,
+				      RCU_INITIALIZER(node)));
 	if (!other)
 		return node;
 	kfree(node);
@@ -30,10 +31,10 @@ static void __rcu **leaf_slot(struct srdma_table *table, u32 number)
 	const u32 mask = SRDMA_TABLE_SLOTS - 1;
 	struct srdma_table_node *node;
 
-	node = rcu_dereference_protected(
-		table->root.slot[number >> 2 * SRDMA_TABLE_BITS & mask], true);
-	node = rcu_dereference_protected(
-		node->slot[number >> SRDMA_TABLE_BITS & mask], true);
+	node = rcu_dereference_raw(
+		table->root.slot[number >> 2 * SRDMA_TABLE_BITS & mask]);
+	node = rcu_dereference_raw(
+		node->slot[number >> SRDMA_TABLE_BITS & mask]);
 	return &node->slot[number & mask];
 }
 

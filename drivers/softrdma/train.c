@@ -535,19 +535,17 @@ static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
 static struct sk_buff *alloc_loop(u32 len)
 {
 	struct sk_buff *skb = this_cpu_read(spare_loop);
-	u32 linear = len;
-
-	/* One that is going to be kept serves for any. */
-	if (KEEP_SPARE)
-		linear = LOOP_LINEAR_MAX;
-	else if (len > LOOP_LINEAR_MAX)
-		linear = 0;
 
 	if (skb) {
 		this_cpu_write(spare_loop, NULL);
 		return skb;
 	}
-	return alloc_skb(sizeof(struct srdma_loop) + linear,
+	/* One that is going to be kept serves for any. */
+	if (KEEP_SPARE)
+		len = LOOP_LINEAR_MAX;
+	else if (len > LOOP_LINEAR_MAX)
+		len = 0;
+	return alloc_skb(sizeof(struct srdma_loop) + len,
 			 GFP_ATOMIC | __GFP_NOWARN);
 }
 

@@ -135,8 +135,7 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 		return send_local(tx);
 
 	rcu_read_lock();
-	if (fault ||
-	    srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
+	if (fault || srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
 			   tx->burst->count);
 		result = SRDMA_TX_NOROUTE;
