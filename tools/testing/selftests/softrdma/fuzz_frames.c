@@ -12,7 +12,7 @@
  *
  * SRT_SEED repeats a run's frames, SRT_SOAK=1 sends twenty times as many.
  */
-#include "../kselftest_harness.h"
+#include "twin_fixture.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -26,7 +26,6 @@
 #include "counters.h"
 #include "pump.h"
 #include "topo.h"
-#include "twin.h"
 #include "wire.h"
 
 #define BATCH		256
@@ -41,21 +40,6 @@
 /* Frames of each kind, besides the sweep over all opcodes and lengths. */
 #define RANDOM_FRAMES	32768
 #define LIVE_FRAMES	16384
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = twin_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no links to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	twin_teardown();
-}
 
 /* ---- victims: QPs that frames may do to what they like ---- */
 

@@ -8,7 +8,7 @@
  *
  * SRT_SEED repeats a run, SRT_SOAK=1 makes it twenty times as long.
  */
-#include "../kselftest_harness.h"
+#include "twin_fixture.h"
 
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "twin.h"
 #include "topo.h"
 #include "uverbs.h"
 
@@ -37,21 +36,6 @@
 			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_WINDOW	(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 			 IBV_ACCESS_REMOTE_ATOMIC)
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = twin_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no links to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	twin_teardown();
-}
 
 /**
  * struct peer - who accesses the owner's memory, in a thread

@@ -12,14 +12,13 @@
  *
  * SRT_SEED repeats a run, as far as threads repeat; SRT_SOAK=1 makes it longer.
  */
-#include "../kselftest_harness.h"
+#include "twin_fixture.h"
 
 #include <linux/types.h>
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/mman.h>
 
-#include "twin.h"
 #include "pump.h"
 #include "topo.h"
 #include "uverbs.h"
@@ -125,21 +124,6 @@ struct hostile {
 	uint64_t posted;
 	uint64_t revived;
 };
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = twin_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no links to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	twin_teardown();
-}
 
 /* ---- memory ---- */
 

@@ -7,29 +7,13 @@
  *
  * SRT_SEED repeats a run, SRT_SOAK=1 makes it twenty times as long.
  */
-#include "../kselftest_harness.h"
+#include "twin_fixture.h"
 
-#include "twin.h"
 #include "pump.h"
 #include "topo.h"
 
 #define RUN_MS		1200
 #define CONNECTIONS	4
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = twin_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no links to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	twin_teardown();
-}
 
 FIXTURE(net)
 {

@@ -8,11 +8,10 @@
  *
  * SRT_SEED repeats a run, SRT_SOAK=1 makes it twenty times as long.
  */
-#include "../kselftest_harness.h"
+#include "twin_fixture.h"
 
 #include <arpa/inet.h>
 
-#include "twin.h"
 #include "topo.h"
 
 #define MESSAGES	500
@@ -27,21 +26,6 @@
 #define STUCK_MS	20000
 #define QUIET_MS	30
 #define SETTLE_MS	100
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = twin_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no links to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	twin_teardown();
-}
 
 /**
  * struct stream - numbered messages from one QP to another
