@@ -210,6 +210,12 @@ static bool fill_payload(const struct srdma_rc_resp *resp,
 	return op & SRDMA_OP_END ? act->len == left : act->len < left;
 }
 
+/* Is what is pending all a repetition? */
+static bool answered_once(const struct srdma_rc_res *res)
+{
+	return res->sent_psn == srdma_psn_add(res->psn, res->npsn);
+}
+
 static bool fill_rd_atomic(const struct srdma_rc_resp *resp,
 			   const struct srdma_pkt *pkt,
 			   struct srdma_rc_resp_act *act)
@@ -218,7 +224,7 @@ static bool fill_rd_atomic(const struct srdma_rc_resp *resp,
 	u32 op = pkt->op->flags;
 
 	/* More outstanding than agreed upon. */
-	if (!resp->nres || (res->pending && !res->answered))
+	if (!resp->nres || (res->pending && !answered_once(res)))
 		return false;
 	act->res = resp->res_head;
 	if (op & SRDMA_OP_ATOMIC) {
@@ -297,6 +303,7 @@ static void keep(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
 	memset(res, 0, sizeof(*res));
 	res->psn = pkt->psn;
 	res->npsn = 1;
+	res->sent_psn = pkt->psn;
 	res->opcode = pkt->opcode;
 	res->orig = act->orig;
 	if (pkt->op->flags & SRDMA_OP_READ) {

@@ -109,8 +109,9 @@ struct srdma_rc_resp_act {
  * @cur_psn: next PSN of it
  * @end_psn: behind its last PSN
  * @opcode: of the request
+ * @sent_psn: behind the last PSN that was ever sent of it: what is pending in
+ *	front of that is a repetition
  * @pending: the answer is not sent completely
- * @answered: it was, once: what is pending is a repetition
  *
  * Memory of the caller; the core writes it.
  */
@@ -124,9 +125,9 @@ struct srdma_rc_res {
 	u32 start_psn;
 	u32 cur_psn;
 	u32 end_psn;
+	u32 sent_psn;
 	u8 opcode;
 	bool pending;
-	bool answered;
 };
 
 /* Which response is to be sent next. */
@@ -305,7 +306,10 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 			const struct srdma_rc_resp_burst *out);
 
-/* The data of the last SRDMA_OUT_READ cannot be had: NAK with @why. */
+/*
+ * The data of the last SRDMA_OUT_READ cannot be had: NAK with @why. But what is
+ * only a repetition is not given, and that is all.
+ */
 void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 			     const struct srdma_rc_resp_burst *out,
 			     enum srdma_resp_why why);

@@ -166,16 +166,39 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 	res->cur_psn = end;
 	if (end == resp->epsn)
 		resp->ack_due = false;
-	if (end == srdma_psn_add(res->psn, res->npsn))
-		res->answered = true;
+	if (srdma_psn_dist(res->psn, end) >
+	    srdma_psn_dist(res->psn, res->sent_psn))
+		res->sent_psn = end;
 	if (end == res->end_psn)
 		srdma_resp_answered(resp, out->res);
+}
+
+/* The rest of a repetition is not given: what was not sent yet goes on. */
+static void skip_repetition(struct srdma_rc_resp *resp, u32 slot)
+{
+	struct srdma_rc_res *res = &resp->res[slot];
+
+	res->cur_psn = res->sent_psn;
+	if (srdma_psn_dist(res->psn, res->cur_psn) >=
+	    srdma_psn_dist(res->psn, res->end_psn))
+		srdma_resp_answered(resp, slot);
 }
 
 void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 			     const struct srdma_rc_resp_burst *out,
 			     enum srdma_resp_why why)
 {
+	const struct srdma_rc_res *res = &resp->res[out->res];
+
+	/*
+	 * As for a late copy of the request: the requester may have had all
+	 * of it, and have given the memory back to its owner since.
+	 */
+	if (srdma_psn_dist(res->psn, out->b.psn) <
+	    srdma_psn_dist(res->psn, res->sent_psn)) {
+		skip_repetition(resp, out->res);
+		return;
+	}
 	/* Nothing behind the NAK may be answered. */
 	while (resp->res_pending)
 		srdma_resp_answered(resp, resp->res_out);

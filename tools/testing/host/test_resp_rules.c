@@ -613,3 +613,67 @@ TEST(resp_read_fail__nothing_behind_it_is_answered)
 	EXPECT(out.fatal);
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
+
+/* The memory of what is to be sent next cannot be read. */
+static void fail_read(u32 packets)
+{
+	const struct srdma_burst_limit limit = {
+		.packets = packets,
+		.bytes = 65536,
+	};
+
+	REQUIRE(srdma_rc_resp_next(&resp, &limit, 1, &out) == SRDMA_OUT_READ);
+	srdma_rc_resp_read_fail(&resp, &out, SRDMA_WHY_ACCESS);
+}
+
+TEST(resp_read_fail__of_a_repetition_is_not_fatal)
+{
+	answered_read();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 3 * MTU + 1),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	fail_read(64);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 4, 0), SRDMA_RESP_SEND);
+}
+
+TEST(resp_read_fail__of_the_front_repeated_is_not_fatal)
+{
+	answered_read();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	fail_read(64);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 4, 0), SRDMA_RESP_SEND);
+}
+
+TEST(resp_read_fail__behind_a_repetition_is_where_the_data_ends)
+{
+	begin(2);
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU),
+		  SRDMA_RESP_READ);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 1, 0, 0x3000, 4 * MTU),
+		  SRDMA_RESP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	/* Both are asked for again, of the second one packet is out. */
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 1, 0, 0x3000, 4 * MTU),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	fail_read(64);
+	EXPECT_EQ(out.b.psn, FIRST);
+	fail_read(64);
+	EXPECT_EQ(out.b.psn, FIRST + 1);
+	fail_read(64);
+	EXPECT_EQ(out.b.psn, (FIRST + 2) & 0xffffff);
+	EXPECT_ACK(0x62, 2);
+	EXPECT(out.fatal);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
