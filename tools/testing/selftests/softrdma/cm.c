@@ -171,7 +171,8 @@ static void *serve(void *arg)
 {
 	struct serving *s = arg;
 
-	s->ret = ends_enter(s->config->across ? ENDS_B : ENDS_A);
+	s->ret = s->config->enter ? s->config->enter() :
+		 ends_enter(s->config->across ? ENDS_B : ENDS_A);
 	if (!s->ret)
 		s->ret = s->connect ? accept_client(s) : start_listening(s);
 	return NULL;

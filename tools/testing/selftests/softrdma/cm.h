@@ -17,6 +17,8 @@
  * struct cm_config - what to connect, and how
  * @server: address of the server
  * @across: the server is in the other namespace (ends.h)
+ * @enter: takes the server's thread to where it shall be, in place of @across;
+ *	0 or -errno
  * @datagram: RDMA_PS_UDP instead of RDMA_PS_TCP
  * @srq_wr: the server has an SRQ of so many receives; 0: none
  * @attr_srq: give the SRQ to rdma_create_qp() in its attributes, as one that
@@ -28,6 +30,7 @@
 struct cm_config {
 	const char *server;
 	bool across;
+	int (*enter)(void);
 	bool datagram;
 	int srq_wr;
 	bool attr_srq;

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 
+#include "cm.h"
 #include "nldev.h"
 #include "twin.h"
 #include "pump.h"
@@ -460,8 +461,65 @@ TEST_F_TIMEOUT(destroy, address_handles_in_traffic, 600)
 
 /* ---- other processes ---- */
 
-/* Its traffic runs when this returns its id; or -1. */
-static pid_t start_traffic(enum twin_kind kind, uint32_t seed)
+/* The exit status of a process that does this until it cannot any more. */
+typedef int traffic_t(enum twin_kind kind, uint32_t seed, int ready);
+
+static int checked_traffic(enum twin_kind kind, uint32_t seed, int ready)
+{
+	struct twin_attr attr = TWIN_ATTR_DEFAULT;
+	struct verbs_set sets[2];
+	static struct pump pump;
+
+	twin_drop_b();
+	if (twin_open(sets, kind) ||
+	    pump_init(&pump, sets, CONNECTIONS, &attr, seed) ||
+	    !pump_run(&pump, 20) || write(ready, "", 1) != 1)
+		return 1;
+	/* Goes wrong when something is taken away, as it should. */
+	return pump_run(&pump, 600000) ? 2 : 0;
+}
+
+static bool has_address(const char *link, const char *address)
+{
+	struct ibv_context *ctx = verbs_open(link);
+	bool has = ctx && !verbs_wait_gid(ctx, address, true, PROMPT_MS);
+
+	if (ctx)
+		ibv_close_device(ctx);
+	return has;
+}
+
+static int enter_b(void)
+{
+	return twin_enter(TWIN_B);
+}
+
+/* Management datagrams through QP 1, both ways. */
+static int connections(enum twin_kind kind, uint32_t seed, int ready)
+{
+	struct cm_config config = {
+		.server = kind == TWIN_VETH ? TWIN_IPV4_B : TWIN_IPV4_A,
+		.enter = kind == TWIN_VETH ? enter_b : NULL,
+	};
+	struct cm_pair pair;
+	bool is_first = true;
+
+	if (!has_address(TWIN_LINK_A, TWIN_IPV4_A) ||
+	    !has_address(TWIN_LINK_B, TWIN_IPV4_B))
+		return 1;
+	while (!cm_open(&pair, &config)) {
+		if (is_first && write(ready, "", 1) != 1)
+			return 1;
+		is_first = false;
+		if (cm_disconnect(&pair) || cm_close(&pair))
+			break;
+	}
+	return 0;
+}
+
+/* The traffic runs when this returns its process; or -1. */
+static pid_t start_traffic(traffic_t *traffic, enum twin_kind kind,
+			   uint32_t seed)
 {
 	int ready[2];
 	pid_t pid;
@@ -471,17 +529,8 @@ static pid_t start_traffic(enum twin_kind kind, uint32_t seed)
 		return -1;
 	pid = fork();
 	if (!pid) {
-		struct twin_attr attr = TWIN_ATTR_DEFAULT;
-		struct verbs_set sets[2];
-		static struct pump pump;
-
-		twin_drop_b();
-		if (twin_open(sets, kind) ||
-		    pump_init(&pump, sets, CONNECTIONS, &attr, seed) ||
-		    !pump_run(&pump, 20) || write(ready[1], "", 1) != 1)
-			_exit(1);
-		/* Goes wrong when something is taken away, as it should. */
-		_exit(pump_run(&pump, 600000) ? 2 : 0);
+		close(ready[0]);
+		_exit(traffic(kind, seed, ready[1]));
 	}
 	close(ready[1]);
 	if (pid > 0 && read(ready[0], &c, 1) != 1)
@@ -505,7 +554,8 @@ TEST_F_TIMEOUT(destroy, processes_in_traffic, 600)
 	char after[2048];
 
 	for (round = 0; round < rounds; round++) {
-		pid_t pid = start_traffic(variant->kind, self->random);
+		pid_t pid = start_traffic(checked_traffic, variant->kind,
+					  self->random);
 
 		ASSERT_LT(0, pid);
 		usleep(twin_random(&self->random) % 20000);
@@ -540,13 +590,16 @@ static int take_away(enum what what)
 }
 
 static void links_go(struct __test_metadata *_metadata, uint32_t *random,
-		     enum twin_kind kind, const char *netem, enum what what)
+		     traffic_t *traffic,
+		     const struct _fixture_variant_destroy *variant,
+		     enum what what)
 {
 	int round, rounds = LINK_ROUNDS * twin_soak();
 	long start, worst = 0;
 
 	for (round = 0; round < rounds; round++) {
-		pid_t pid = start_traffic(kind, twin_random(random) | 1);
+		pid_t pid = start_traffic(traffic, variant->kind,
+					  twin_random(random) | 1);
 
 		ASSERT_LT(0, pid);
 		usleep(twin_random(random) % 20000);
@@ -559,27 +612,35 @@ static void links_go(struct __test_metadata *_metadata, uint32_t *random,
 		worst = start > worst ? start : worst;
 		EXPECT_EQ(0, end_traffic(pid));
 		ASSERT_EQ(0, twin_remake());
-		ASSERT_EQ(0, twin_netem(netem));
+		ASSERT_EQ(0, twin_netem(variant->netem));
 	}
 	TH_LOG("gone in %ld ms at worst", worst);
 }
 
 TEST_F_TIMEOUT(destroy, links_in_traffic, 600)
 {
-	links_go(_metadata, &self->random, variant->kind, variant->netem,
-		 WHAT_LINK);
+	links_go(_metadata, &self->random, checked_traffic, variant, WHAT_LINK);
 }
 
 TEST_F_TIMEOUT(destroy, netdevs_in_traffic, 600)
 {
-	links_go(_metadata, &self->random, variant->kind, variant->netem,
-		 WHAT_NETDEV);
+	links_go(_metadata, &self->random, checked_traffic, variant, WHAT_NETDEV);
 }
 
 TEST_F_TIMEOUT(destroy, namespaces_in_traffic, 600)
 {
-	links_go(_metadata, &self->random, variant->kind, variant->netem,
+	links_go(_metadata, &self->random, checked_traffic, variant,
 		 WHAT_NAMESPACE);
+}
+
+TEST_F_TIMEOUT(destroy, links_while_connecting, 600)
+{
+	links_go(_metadata, &self->random, connections, variant, WHAT_LINK);
+}
+
+TEST_F_TIMEOUT(destroy, netdevs_while_connecting, 600)
+{
+	links_go(_metadata, &self->random, connections, variant, WHAT_NETDEV);
 }
 
 TEST_HARNESS_MAIN
