@@ -321,15 +321,12 @@ TEST_F(peer, foreign_memory_is_refused_by_its_own_nak)
 	EXPECT_EQ(said, peer_said(peer));
 }
 
-/* ---- more READs than agreed upon ---- */
+/* ---- answers that are held up on their way out ---- */
 
 /*
  * What is sent waits until the neighbour is known, which takes as long as we
- * want. 0 or not.
- */
-/*
- * What is held up leaves at once later, faster than anybody reads it: the queue
- * of the interface has room for all of it.
+ * want. What is held up leaves at once later, faster than anybody reads it: the
+ * queue of the interface has room for all of it. 0 or not.
  */
 static int forget_neighbour(void)
 {
@@ -346,9 +343,28 @@ static int learn_neighbour(void)
 		       " lladdr 02:00:00:00:77:02 dev " WIRE_NETDEV);
 }
 
+/* The same peer, which thinks of other memory. */
+static int think_of(struct peer *peer, size_t length)
+{
+	peer->buf = calloc(1, length);
+	if (!peer->buf)
+		return ENOMEM;
+	peer->mr = ibv_reg_mr(peer->set.pd, peer->buf, length,
+			      IBV_ACCESS_REMOTE_READ);
+	return peer->mr ? 0 : errno;
+}
+
+static int forget(struct peer *peer)
+{
+	int ret = ibv_dereg_mr(peer->mr);
+
+	free(peer->buf);
+	return ret;
+}
+
 /*
- * Answers that are held up on their way out: so many READs are outstanding. One
- * more than max_dest_rd_atomic is refused, once the others are answered.
+ * So many READs are outstanding. One more than max_dest_rd_atomic is refused,
+ * once the others are answered.
  */
 TEST_F(peer, more_reads_than_agreed_upon_are_refused)
 {
@@ -358,11 +374,7 @@ TEST_F(peer, more_reads_than_agreed_upon_are_refused)
 	uint32_t psn = PSN;
 	int i;
 
-	with_long.buf = calloc(1, LONG);
-	ASSERT_NE(NULL, with_long.buf);
-	with_long.mr = ibv_reg_mr(peer->set.pd, with_long.buf, LONG,
-				  IBV_ACCESS_REMOTE_READ);
-	ASSERT_NE(NULL, with_long.mr);
+	ASSERT_EQ(0, think_of(&with_long, LONG));
 	ASSERT_EQ(0, forget_neighbour());
 	ASSERT_EQ(0, peer_rdma(&with_long, RC_READ, psn, 0, LONG, 0));
 	psn += LONG / MTU;
@@ -376,8 +388,59 @@ TEST_F(peer, more_reads_than_agreed_upon_are_refused)
 	EXPECT_TRUE(peer_awaits(&self->heard, RC_READ_RESP_ONLY, psn - 1));
 	EXPECT_TRUE(peer_awaits(&self->heard, RC_ACK, psn));
 	EXPECT_EQ(NAK_INVALID, self->heard.syndrome);
-	EXPECT_EQ(0, ibv_dereg_mr(with_long.mr));
-	free(with_long.buf);
+	EXPECT_EQ(0, forget(&with_long));
+}
+
+/*
+ * READ data is asked for again, as if it had got lost, and its memory goes
+ * before it is sent again: the peer may have had it the first time.
+ */
+TEST_F(peer, repetition_of_what_is_gone_breaks_no_connection)
+{
+	struct peer *peer = &self->peer;
+	struct peer with_long = *peer;
+	struct peer with_brief = *peer;
+
+	ASSERT_EQ(0, think_of(&with_long, LONG));
+	ASSERT_EQ(0, think_of(&with_brief, MTU));
+	ASSERT_EQ(0, peer_rdma(&with_brief, RC_READ, PSN, 0, 8, 0));
+	EXPECT_TRUE(peer_hears(&self->heard, RC_READ_RESP_ONLY, PSN));
+	ASSERT_EQ(0, forget_neighbour());
+	ASSERT_EQ(0, peer_rdma(&with_long, RC_READ, PSN + 1, 0, LONG, 0));
+	ASSERT_EQ(0, peer_rdma(&with_brief, RC_READ, PSN, 0, 8, 0));
+	ASSERT_EQ(0, forget(&with_brief));
+
+	ASSERT_EQ(0, learn_neighbour());
+	EXPECT_TRUE(peer_awaits(&self->heard, RC_READ_RESP_LAST,
+				PSN + LONG / MTU));
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(peer->qp));
+	EXPECT_EQ(0, forget(&with_long));
+}
+
+/* But of what goes while it is sent the first time no more is to be had. */
+TEST_F(peer, rest_of_what_is_gone_is_refused)
+{
+	struct peer *peer = &self->peer;
+	struct peer with_long = *peer;
+	uint32_t heard = 0;
+
+	ASSERT_EQ(0, think_of(&with_long, LONG));
+	ASSERT_EQ(0, forget_neighbour());
+	ASSERT_EQ(0, peer_rdma(&with_long, RC_READ, PSN, 0, LONG, 0));
+	/* From the middle, which has not been sent yet or is sent again. */
+	ASSERT_EQ(0, peer_rdma(&with_long, RC_READ, PSN + 1, MTU, LONG - MTU,
+			       0));
+	ASSERT_EQ(0, forget(&with_long));
+
+	ASSERT_EQ(0, learn_neighbour());
+	while (!peer_hear(&self->heard, PEER_WAIT_MS) &&
+	       self->heard.opcode != RC_ACK)
+		EXPECT_EQ(PSN + heard++, self->heard.psn);
+	EXPECT_LT(1, heard);
+	EXPECT_GT(LONG / MTU, heard);
+	EXPECT_EQ(NAK_ACCESS, self->heard.syndrome);
+	EXPECT_EQ(PSN + heard, self->heard.psn);
+	EXPECT_EQ(IBV_QPS_ERR, verbs_qp_state(peer->qp));
 }
 
 TEST_HARNESS_MAIN
