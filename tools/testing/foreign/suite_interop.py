@@ -22,6 +22,7 @@ from case import Case
 TOP = os.path.normpath(os.path.join(os.path.dirname(__file__), "../../.."))
 QUEUE = os.path.join(TOP, "tools/testing/interop/queue")
 EXCHANGE = os.path.join(TOP, "build/interop/exchange")
+RDMA_POST = os.path.join(TOP, "build/interop/rdma_post")
 DISCARD = 9
 MTUS = (256, 512, 1024, 2048, 4096)
 LOSS_PERCENT = 1
@@ -116,6 +117,14 @@ def exchanges():
     yield exchange("rc", 2048, "-o", "16")
 
 
+def posting_calls():
+    """Every rdma_post_*() of librdmacm, as in make demo."""
+    for name, address in (("calls", "{ip_b}"), ("calls_ipv6", "{ip6_b}")):
+        yield Case(name=name, quick=True, ready="cm 7471",
+                   server=[RDMA_POST, "-s", address],
+                   client=[RDMA_POST, address], expect="ud_send")
+
+
 def sized():
     perf = suite_perftest.perf
     for mtu in MTUS:
@@ -160,6 +169,8 @@ def cases(where):
     for case in exchanges():
         yield at_wire(case, "exchange")
     if where == "pair":
+        for case in posting_calls():
+            yield at_wire(case, "posting")
         # The rest is what the other suites do between two such kernels.
         last = lossy_exchanges(MTUS)
     else:
