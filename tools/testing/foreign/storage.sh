@@ -22,7 +22,7 @@ storage_main()
 	top=$(cd "$(dirname "$0")/../../.." && pwd)
 	"$top/scripts/deps" build vm foreign || exit 1
 	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-veth}" \
-		--memory 3072 --timeout 600 --name "$(basename "$0")" -- \
+		--memory 3072 --timeout 900 --name "$(basename "$0")" -- \
 		"$(readlink -f "$0")"
 }
 
@@ -83,7 +83,7 @@ bytes_match()
 }
 
 # verify DEVICE [FIO ARGUMENT]...: writes blocks of all sizes at random, with a
-# CRC in each, and reads them back.
+# CRC in each, and reads them back. FIO_LIMIT: seconds it may take.
 verify()
 {
 	local dev=$1
@@ -91,7 +91,7 @@ verify()
 	shift
 	# Where the device is missing there is to be no file of its name.
 	[ "${dev#/dev/}" = "$dev" ] || set -- --allow_file_create=0 "$@"
-	timeout -k 5 200 fio --name=verify --filename="$dev" --direct=1 \
+	timeout -k 5 "${FIO_LIMIT:-200}" fio --name=verify --filename="$dev" --direct=1 \
 		--ioengine=libaio --iodepth=16 --thread --rw=randwrite \
 		--bsrange=512-256k --blockalign=512 --size=24M \
 		--verify=crc32c --verify_fatal=1 --verify_backlog=64 \
