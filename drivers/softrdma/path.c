@@ -306,19 +306,24 @@ void srdma_path_drop(struct srdma_path *path)
 
 /*
  * Something on the way may drop trains and nothing else, each time: a policer
- * with a small burst, or a NIC that cuts wrongly far behind a bridge. So each
- * loss halves them, down to single packets, and what goes through lets them
- * grow again.
+ * with a small burst, or a NIC that cuts wrongly far behind a bridge. That is
+ * so when the sender goes back to where it went back before, or, having probed
+ * with a single packet, behind that. Then trains get a quarter as long, down to
+ * single packets, and what goes through lets them grow again. A loss by chance
+ * does not: shorter trains are more of them, and more of those are lost.
  */
 static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
 		  u32 most)
 {
 	u32 now = path->train_now;
 
-	if (!burst->resend)
+	if (!burst->resend) {
 		now = min_t(u32, now + now / 8 + 1, path->train_max);
-	else if (burst->psn != path->next_psn)
-		now = max(min(now, most) / 2, 1U);
+	} else if (burst->psn != path->next_psn) {
+		if (srdma_psn_dist(path->back_psn, burst->psn) <= 1)
+			now = max(min(now, most) / 4, 1U);
+		path->back_psn = burst->psn;
+	}
 	path->train_now = now;
 	path->next_psn = srdma_burst_psn(burst, burst->count);
 }

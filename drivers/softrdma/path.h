@@ -38,6 +38,7 @@ struct srdma_dev;
  * @train_now: the same, after losses
  * @next_psn: PSN behind the last burst: one that is sent again elsewhere than
  *	there means that something was lost
+ * @back_psn: PSN that was last sent again for that
  */
 struct srdma_path {
 	struct dst_entry *dst;
@@ -56,6 +57,7 @@ struct srdma_path {
 	u16 train_max;
 	u16 train_now;
 	u32 next_psn;
+	u32 back_psn;
 };
 
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
