@@ -381,25 +381,47 @@ static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
 	b->ack_req = asks(req, msg, b);
 }
 
-/* Most packets of @msg that window, old PSNs and the caller leave room for. */
+/* Longest burst of @msg, from cur_psn on, that is to be sent at once. */
+static u32 longest(const struct srdma_rc_req *req,
+		   const struct srdma_rc_msg *msg,
+		   const struct srdma_burst_limit *limit)
+{
+	u32 packets = max(req->cwnd / 2, TRAIN_FLOOR);
+
+	if (srdma_msg_is_rd(msg))
+		return 1;
+	packets = min(packets, max(limit->packets, 1u));
+	packets = min(packets, max(limit->bytes >> req->mtu_shift, 1u));
+	packets = min(packets, srdma_psn_dist(req->cur_psn,
+					      srdma_msg_end(msg)));
+	if (srdma_req_resending(req))
+		packets = min(packets, srdma_psn_dist(req->cur_psn,
+						      req->resend_psn));
+	return packets;
+}
+
+/*
+ * Most packets of @msg that window, old PSNs and the caller leave room for.
+ * What the window would cut short waits for an acknowledge that was asked for:
+ * else each of them would let a few packets go, these would be acknowledged by
+ * themselves, and trains would get shorter and shorter.
+ */
 static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		const struct srdma_burst_limit *limit)
 {
 	u32 flight = srdma_req_dist(req, req->cur_psn);
-	u32 packets;
+	u32 packets, left;
 
 	if (flight >= req->cwnd)
 		return 0;
 	/* A READ longer than half of the circle goes when nothing else does. */
 	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
 		return 0;
-	packets = min(req->cwnd - flight, max(req->cwnd / 4, TRAIN_FLOOR));
-	packets = min(packets, max(limit->packets, 1u));
-	packets = min(packets, max(limit->bytes >> req->mtu_shift, 1u));
-	if (srdma_req_resending(req))
-		packets = min(packets, srdma_psn_dist(req->cur_psn,
-						      req->resend_psn));
-	return packets;
+	packets = longest(req, msg, limit);
+	left = req->cwnd - flight;
+	if (left < packets && left < req->cwnd / 2 && !req->unasked)
+		return 0;
+	return min(packets, left);
 }
 
 /* The oldest incomplete packet again, so that the peer says where it is. */

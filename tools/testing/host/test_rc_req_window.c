@@ -103,3 +103,78 @@ TEST(req_window__starts_small_and_doubles)
 	ack(7);
 	EXPECT_EQ(req.cwnd, 16);
 }
+
+static void begin_with_window(u32 packets)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = packets * MTU;
+	begin(&a);
+}
+
+/* Else a train is as long as an acknowledge let it be, and the next one, too. */
+TEST(req_window__waits_rather_than_cut_a_train_short)
+{
+	begin_with_window(32);
+	push(SRDMA_WR_SEND, 100 * MTU, 0);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	/* Half of the window, so that two are on the way, and both ask. */
+	EXPECT_EQ(burst.b.count, 16);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(send_all(), 32);
+	ack(0);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(14);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(15);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 16);
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_window__does_not_wait_at_the_end_of_a_message)
+{
+	begin_with_window(32);
+	push(SRDMA_WR_SEND, 34 * MTU, 0);
+	EXPECT_EQ(send_all(), 32);
+	ack(0);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(1);
+	EXPECT_EQ(send_all(), 2);
+}
+
+TEST(req_window__does_not_wait_at_the_end_of_what_is_sent_again)
+{
+	begin_with_window(32);
+	push(SRDMA_WR_SEND, 20 * MTU, 0);
+	push(SRDMA_WR_SEND, 20 * MTU, 0);
+	EXPECT_EQ(send_all(), 32);
+	nak(8, SRDMA_NAK_PSN_SEQ);
+	/* 12 to the end, 12 that were sent, and what is new waits. */
+	EXPECT_EQ(send_all(), 32);
+	EXPECT_EQ(req.cur_psn, psn(40));
+}
+
+TEST(req_window__does_not_wait_for_what_nobody_asked_for)
+{
+	begin_with_window(32);
+	limit.packets = 6;
+	push(SRDMA_WR_SEND, 100 * MTU, 0);
+	/* Every other one asks; of five, the last did not. */
+	EXPECT_EQ(send_all(), 32);
+	EXPECT_EQ(burst.b.count, 2);
+	EXPECT(burst.b.ack_req);
+	begin_with_window(32);
+	limit.packets = 5;
+	push(SRDMA_WR_SEND, 100 * MTU, 0);
+	EXPECT_EQ(send_all(), 30);
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_window__a_read_is_one_packet)
+{
+	begin_with_window(32);
+	push(SRDMA_WR_SEND, 30 * MTU, 0);
+	push(SRDMA_WR_READ, 10 * MTU, 0);
+	EXPECT_EQ(send_all(), 31);
+}
