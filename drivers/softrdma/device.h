@@ -7,6 +7,7 @@
 
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/netfilter.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -85,6 +86,8 @@ enum srdma_object {
  * @gone: @ndev is being unregistered; set by link.c under its lock
  * @registered: ib_register_device() has succeeded; likewise
  * @port_active: state last announced; link.c under the RTNL
+ * @ingress: the hook that ingress.c has on @ndev; the RTNL guards it
+ * @has_ingress: it is there; likewise
  * @gids: follows addresses where the core does not
  * @active_mtu: path MTU, enum ib_mtu; link.c writes it under the RTNL
  * @qp_numbers: which are in use
@@ -112,6 +115,8 @@ struct srdma_dev {
 	bool gone;
 	bool registered;
 	bool port_active;
+	struct nf_hook_ops ingress;
+	bool has_ingress;
 	enum ib_mtu active_mtu;
 	struct srdma_gids gids;
 

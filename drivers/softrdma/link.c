@@ -21,6 +21,7 @@
 
 #include "device.h"
 #include "gids.h"
+#include "ingress.h"
 #include "link.h"
 
 /* Guards the list and the flags of a link; address events are atomic. */
@@ -122,6 +123,7 @@ static int add_link(const char *name, struct net_device *ndev)
 	err = claim_netdev(dev, name);
 	if (err)
 		goto err_destroy;
+	srdma_ingress_begin(dev);
 
 	dev->ib.link_ops = &link_ops;
 	/*
@@ -159,6 +161,9 @@ void srdma_link_dealloc(struct ib_device *ib)
 
 	unclaim_netdev(dev);
 	srdma_gids_end(dev);
+	rtnl_lock();
+	srdma_ingress_end(dev);
+	rtnl_unlock();
 	srdma_dev_destroy(dev);
 }
 
@@ -246,6 +251,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		}
 	}
 	spin_unlock_bh(&links_lock);
+	/* srdma_link_dealloc() waits for the RTNL, which we hold. */
+	if (dev && event == NETDEV_UNREGISTER)
+		srdma_ingress_end(dev);
 	return NOTIFY_DONE;
 }
 

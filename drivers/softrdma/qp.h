@@ -60,6 +60,7 @@ struct srdma_sq {
  * @state: enum ib_qp_state; written by qp_state.c
  * @attr: every attribute as set; written under @mutex with the engines stopped
  * @av: where packets of a connected QP go; likewise
+ * @pass: what the stack has let in a packet of the peer by, or 0 (ingress.c)
  * @windows: type 2 memory windows bound to the QP
  * @events: bits of enum ib_event_type that a kernel consumer is to hear of
  * @event_tasklet: tells it
@@ -92,6 +93,7 @@ struct srdma_qp {
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct srdma_av av;
+	u64 pass;
 	struct srdma_mw_set windows;
 
 	unsigned long events;
@@ -122,6 +124,12 @@ struct srdma_qp_handle {
 static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
 {
 	return container_of(ib, struct srdma_qp_handle, ib)->qp;
+}
+
+/* Connected: to one other QP. */
+static inline bool srdma_qp_has_peer(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC || qp->qpt == SRDMA_QPT_UC;
 }
 
 struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);

@@ -11,6 +11,7 @@
 
 #include "compat/compat.h"
 #include "device.h"
+#include "ingress.h"
 #include "post.h"
 #include "qp.h"
 #include "qp_state.h"
@@ -337,8 +338,10 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	if (err)
 		return err;
 
-	if (mask & IB_QP_AV)
+	if (mask & IB_QP_AV) {
 		qp->av = av;
+		srdma_ingress_forget(qp);
+	}
 	keep_attrs(qp, attr, mask);
 	apply(qp, from, to, res);
 	spin_lock_bh(&qp->state_lock);

@@ -17,6 +17,7 @@
 #include "drop.h"
 #include "engine.h"
 #include "fault.h"
+#include "ingress.h"
 #include "mcast.h"
 #include "net.h"
 #include "qp.h"
@@ -59,27 +60,32 @@ static void detach(struct sk_buff *skb)
 	skb->dev = NULL;
 }
 
-/* The IP header is at skb->data and agrees with the length of the skb. */
-static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
-			 int udp_at, bool is_v6)
+/**
+ * srdma_rx_open - see what an skb of the network holds
+ * @dev: device it is for
+ * @skb: UDP to the RoCE port; a plain IP header is at skb->data and agrees with
+ *	the length. Nothing but its struct srdma_arrival is written.
+ * @is_v6: IPv6
+ * @why: filled with the reason to drop it when there are no packets in it
+ */
+bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
+		   enum srdma_stat *why)
 {
-	struct srdma_arrival *arrival = srdma_arrival(skb);
+	int udp_at = is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	int begin = udp_at + sizeof(struct udphdr);
 	int len = skb->len - begin;
 	int seg;
 
 	if (!udp_length_is_right(skb, udp_at)) {
-		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
-		return NF_DROP;
+		*why = SRDMA_STAT_RX_MALFORMED;
+		return false;
 	}
 	seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : len;
 	if (len < SRDMA_PKT_MIN || seg < SRDMA_PKT_MIN) {
-		srdma_drop(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT, 1);
-		return NF_DROP;
+		*why = SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT;
+		return false;
 	}
-
-	detach(skb);
-	*arrival = (struct srdma_arrival) {
+	*srdma_arrival(skb) = (struct srdma_arrival) {
 		.dev = dev,
 		.next = begin,
 		.seg = min(seg, len),
@@ -89,10 +95,16 @@ static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
 			SRDMA_ARRIVAL_TRUSTED : SRDMA_ARRIVAL_WIRE,
 		.is_v6 = is_v6,
 	};
+	return true;
+}
+
+static void take(struct sk_buff *skb)
+{
+	const struct srdma_arrival *arrival = srdma_arrival(skb);
+
+	detach(skb);
 	if (arrival->left > 1)
-		srdma_stat_inc(dev, SRDMA_STAT_RX_TRAINS);
-	srdma_rx_dispatch(skb);
-	return NF_STOLEN;
+		srdma_stat_inc(arrival->dev, SRDMA_STAT_RX_TRAINS);
 }
 
 static struct srdma_dev *find_dev(struct net *net, const struct sk_buff *skb,
@@ -107,76 +119,17 @@ static struct srdma_dev *find_dev(struct net *net, const struct sk_buff *skb,
 				  skb->dev->ifindex);
 }
 
-/*
- * Softirq, RCU read side. The stack has checked the IP header, has cut off
- * what lies behind the packet, and has put fragments together again.
+/**
+ * srdma_rx_is_from_peer - do packets come from the peer of a connected QP, and
+ *	go to its address (9.6.1)
+ * @skb: packets
+ * @qp: QP; one without a peer takes what comes
  */
-static unsigned int receive_v4(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
-{
-	const struct iphdr *ip = ip_hdr(skb);
-	struct srdma_dev *dev;
-	struct in6_addr daddr;
-
-	if (ip->protocol != IPPROTO_UDP || !is_roce(skb, ip->ihl * 4))
-		return NF_ACCEPT;
-	ipv6_addr_set_v4mapped(ip->daddr, &daddr);
-	dev = find_dev(state->net, skb, &daddr, ipv4_is_multicast(ip->daddr));
-	if (!dev)
-		return NF_ACCEPT;
-	/* RoCE knows no options (annex A17). */
-	if (ip->ihl != 5 || ntohs(ip->tot_len) != skb->len) {
-		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
-		return NF_DROP;
-	}
-	return take(dev, skb, sizeof(*ip), false);
-}
-
-/*
- * A fragment, or a packet with other extension headers, is none of ours: it
- * ends at the socket that owns the port.
- */
-static unsigned int receive_v6(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
-{
-	const struct ipv6hdr *ip = ipv6_hdr(skb);
-	struct srdma_dev *dev;
-
-	if (ip->nexthdr != IPPROTO_UDP || !is_roce(skb, sizeof(*ip)))
-		return NF_ACCEPT;
-	dev = find_dev(state->net, skb, &ip->daddr,
-		       ipv6_addr_is_multicast(&ip->daddr));
-	if (!dev)
-		return NF_ACCEPT;
-	if (ntohs(ip->payload_len) + sizeof(*ip) != skb->len) {
-		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
-		return NF_DROP;
-	}
-	return take(dev, skb, sizeof(*ip), true);
-}
-
-/* Behind every filter: what a firewall drops never gets here. */
-static const struct nf_hook_ops hooks[] = {
-	{
-		.hook = receive_v4,
-		.pf = NFPROTO_IPV4,
-		.hooknum = NF_INET_LOCAL_IN,
-		.priority = NF_IP_PRI_LAST,
-	},
-	{
-		.hook = receive_v6,
-		.pf = NFPROTO_IPV6,
-		.hooknum = NF_INET_LOCAL_IN,
-		.priority = NF_IP6_PRI_LAST,
-	},
-};
-
-/* Packets of a connected QP come from its peer, to its address (9.6.1). */
-static bool comes_from_peer(struct sk_buff *skb, const struct srdma_qp *qp)
+bool srdma_rx_is_from_peer(const struct sk_buff *skb, const struct srdma_qp *qp)
 {
 	struct in6_addr src, dst;
 
-	if (qp->qpt != SRDMA_QPT_RC && qp->qpt != SRDMA_QPT_UC)
+	if (!srdma_qp_has_peer(qp))
 		return true;
 	srdma_arrival_addresses(skb, &src, &dst);
 	return ipv6_addr_equal(&src, &qp->av.dst) &&
@@ -188,33 +141,35 @@ static bool may_hear(const struct srdma_qp *qp, bool response)
 	return srdma_qp_may(qp, response ? SRDMA_MAY_SEND : SRDMA_MAY_RECEIVE);
 }
 
-/*
- * The QP that the next packet is for, with a reference, or NULL when the
- * packet has no taker: that is counted then.
+/**
+ * srdma_rx_taker - the QP that the next packet is for
+ * @skb: packets
+ * @response: filled with whether its send engine hears it
+ * @why: filled with the reason to drop it when it has no taker
+ *
+ * Return: the QP, with a reference, or NULL.
  */
-static struct srdma_qp *find_taker(struct sk_buff *skb, bool *response)
+struct srdma_qp *srdma_rx_taker(const struct sk_buff *skb, bool *response,
+				enum srdma_stat *why)
 {
-	struct srdma_dev *dev = srdma_arrival(skb)->dev;
-	enum srdma_stat why;
 	struct srdma_qp *qp;
 	u32 qpn;
 
 	if (!srdma_arrival_peek(skb, &qpn, response)) {
-		srdma_drop(dev, SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT, 1);
+		*why = SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT;
 		return NULL;
 	}
-	qp = srdma_qp_lookup(dev, qpn);
+	qp = srdma_qp_lookup(srdma_arrival(skb)->dev, qpn);
 	if (!qp) {
-		srdma_drop(dev, SRDMA_STAT_RX_UNKNOWN_QP, 1);
+		*why = SRDMA_STAT_RX_UNKNOWN_QP;
 		return NULL;
 	}
 	if (!may_hear(qp, *response))
-		why = SRDMA_STAT_RX_WRONG_STATE;
-	else if (!comes_from_peer(skb, qp))
-		why = SRDMA_STAT_RX_WRONG_SOURCE;
+		*why = SRDMA_STAT_RX_WRONG_STATE;
+	else if (!srdma_rx_is_from_peer(skb, qp))
+		*why = SRDMA_STAT_RX_WRONG_SOURCE;
 	else
 		return qp;
-	srdma_drop(dev, why, 1);
 	srdma_qp_put(qp);
 	return NULL;
 }
@@ -267,6 +222,49 @@ static void deliver_to_group(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
+static bool is_lost_on_demand(struct sk_buff *skb)
+{
+	if (!srdma_fault(SRDMA_FAULT_RX))
+		return false;
+	srdma_drop(srdma_arrival(skb)->dev, SRDMA_STAT_RX_FAULT,
+		   srdma_arrival(skb)->left);
+	kfree_skb(skb);
+	return true;
+}
+
+/* @pass: what the stack let them in by, or 0 */
+static void dispatch(struct sk_buff *skb, u64 pass)
+{
+	struct srdma_dev *dev = srdma_arrival(skb)->dev;
+	struct srdma_qp *qp = NULL;
+	enum srdma_stat why;
+	bool response;
+
+	if (is_lost_on_demand(skb))
+		return;
+	if (srdma_arrival_is_multicast(skb)) {
+		deliver_to_group(skb);
+		consume_skb(skb);
+		return;
+	}
+	/* A packet without a taker does not take the next ones with it. */
+	while (srdma_arrival(skb)->left) {
+		qp = srdma_rx_taker(skb, &response, &why);
+		if (qp)
+			break;
+		srdma_drop(dev, why, 1);
+		srdma_arrival_skip(srdma_arrival(skb));
+	}
+	if (!qp) {
+		kfree_skb(skb);
+		return;
+	}
+	if (pass)
+		srdma_ingress_note(qp, skb, pass);
+	deliver(qp, response, skb);
+	srdma_qp_put(qp);
+}
+
 /**
  * srdma_rx_dispatch - give packets to the QP they are for
  * @skb: packets that have not been looked at, struct srdma_arrival in place;
@@ -277,34 +275,105 @@ static void deliver_to_group(struct sk_buff *skb)
  */
 void srdma_rx_dispatch(struct sk_buff *skb)
 {
-	struct srdma_qp *qp = NULL;
-	bool response;
+	dispatch(skb, 0);
+}
 
-	if (srdma_fault(SRDMA_FAULT_RX)) {
-		srdma_drop(srdma_arrival(skb)->dev, SRDMA_STAT_RX_FAULT,
-			   srdma_arrival(skb)->left);
-		kfree_skb(skb);
-		return;
-	}
-	if (srdma_arrival_is_multicast(skb)) {
-		deliver_to_group(skb);
-		consume_skb(skb);
-		return;
-	}
-	/* A packet without a taker does not take the next ones with it. */
-	while (srdma_arrival(skb)->left) {
-		qp = find_taker(skb, &response);
-		if (qp)
-			break;
-		srdma_arrival_skip(srdma_arrival(skb));
-	}
-	if (!qp) {
-		kfree_skb(skb);
-		return;
-	}
-	deliver(qp, response, skb);
+/**
+ * srdma_rx_give - give packets of the network to a QP
+ * @qp: the one that srdma_rx_taker() has found; its reference is put
+ * @response: likewise
+ * @skb: packets that srdma_rx_open() has seen; consumed
+ */
+void srdma_rx_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
+{
+	take(skb);
+	if (!is_lost_on_demand(skb))
+		deliver(qp, response, skb);
 	srdma_qp_put(qp);
 }
+
+/* @pass: as of dispatch() */
+static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
+			    bool is_v6, u64 pass)
+{
+	enum srdma_stat why;
+
+	if (!srdma_rx_open(dev, skb, is_v6, &why)) {
+		srdma_drop(dev, why, 1);
+		return NF_DROP;
+	}
+	take(skb);
+	dispatch(skb, pass);
+	return NF_STOLEN;
+}
+
+/*
+ * Softirq, RCU read side. The stack has checked the IP header, has cut off
+ * what lies behind the packet, and has put fragments together again.
+ */
+static unsigned int receive_v4(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	u32 generation = srdma_net_generation(srdma_net_of(state->net));
+	const struct iphdr *ip = ip_hdr(skb);
+	struct srdma_dev *dev;
+	struct in6_addr daddr;
+
+	if (ip->protocol != IPPROTO_UDP || !is_roce(skb, ip->ihl * 4))
+		return NF_ACCEPT;
+	ipv6_addr_set_v4mapped(ip->daddr, &daddr);
+	dev = find_dev(state->net, skb, &daddr, ipv4_is_multicast(ip->daddr));
+	if (!dev)
+		return NF_ACCEPT;
+	/* RoCE knows no options (annex A17). */
+	if (ip->ihl != 5 || ntohs(ip->tot_len) != skb->len) {
+		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
+		return NF_DROP;
+	}
+	return receive(dev, skb, false,
+		       srdma_ingress_pass_v4(dev, skb, generation));
+}
+
+/*
+ * A fragment, or a packet with other extension headers, is none of ours: it
+ * ends at the socket that owns the port.
+ */
+static unsigned int receive_v6(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	u32 generation = srdma_net_generation(srdma_net_of(state->net));
+	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	struct srdma_dev *dev;
+
+	if (ip->nexthdr != IPPROTO_UDP || !is_roce(skb, sizeof(*ip)))
+		return NF_ACCEPT;
+	dev = find_dev(state->net, skb, &ip->daddr,
+		       ipv6_addr_is_multicast(&ip->daddr));
+	if (!dev)
+		return NF_ACCEPT;
+	if (ntohs(ip->payload_len) + sizeof(*ip) != skb->len) {
+		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
+		return NF_DROP;
+	}
+	return receive(dev, skb, true,
+		       srdma_ingress_pass_v6(dev, skb, generation));
+}
+
+/* Behind every filter: what a firewall drops never gets here. */
+static const struct nf_hook_ops hooks[] = {
+	{
+		.hook = receive_v4,
+		.pf = NFPROTO_IPV4,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP_PRI_LAST,
+	},
+	{
+		.hook = receive_v6,
+		.pf = NFPROTO_IPV6,
+		.hooknum = NF_INET_LOCAL_IN,
+		.priority = NF_IP6_PRI_LAST,
+	},
+};
 
 /**
  * srdma_rx_register - begin to receive in a namespace

@@ -5,11 +5,23 @@
 #ifndef SRDMA_RX_H
 #define SRDMA_RX_H
 
+#include "stats.h"
+
 struct net;
 struct sk_buff;
+struct srdma_dev;
+struct srdma_qp;
 
 int srdma_rx_register(struct net *net);
 void srdma_rx_unregister(struct net *net);
 void srdma_rx_dispatch(struct sk_buff *skb);
+
+bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
+		   enum srdma_stat *why);
+struct srdma_qp *srdma_rx_taker(const struct sk_buff *skb, bool *response,
+				enum srdma_stat *why);
+bool srdma_rx_is_from_peer(const struct sk_buff *skb,
+			   const struct srdma_qp *qp);
+void srdma_rx_give(struct srdma_qp *qp, bool response, struct sk_buff *skb);
 
 #endif

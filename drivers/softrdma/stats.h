@@ -31,6 +31,7 @@
  * @SRDMA_STAT_RX_PACKETS: packets that reached the engine they are for
  * @SRDMA_STAT_RX_BYTES: of those, from BTH to ICRC
  * @SRDMA_STAT_RX_TRAINS: skbs from the wire with more than one packet
+ * @SRDMA_STAT_RX_DIRECT: skbs from the wire that took the short way (ingress.c)
  * @SRDMA_STAT_RX_MALFORMED: IP or UDP header does not agree with the packet
  * @SRDMA_STAT_RX_UNKNOWN_QP: no such QP, or nobody in the multicast group
  * @SRDMA_STAT_RX_WRONG_STATE: the QP is in no state to receive it
@@ -65,6 +66,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_PACKETS,
 	SRDMA_STAT_RX_BYTES,
 	SRDMA_STAT_RX_TRAINS,
+	SRDMA_STAT_RX_DIRECT,
 	SRDMA_STAT_RX_MALFORMED,
 	SRDMA_STAT_RX_UNKNOWN_QP,
 	SRDMA_STAT_RX_WRONG_STATE,
@@ -105,6 +107,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_RX_PACKETS, "rx_packets")				\
 	S(SRDMA_STAT_RX_BYTES, "rx_bytes")				\
 	S(SRDMA_STAT_RX_TRAINS, "rx_trains")				\
+	S(SRDMA_STAT_RX_DIRECT, "rx_direct")				\
 	S(SRDMA_STAT_RX_MALFORMED, "rx_drop_malformed")			\
 	S(SRDMA_STAT_RX_UNKNOWN_QP, "rx_drop_unknown_qp")		\
 	S(SRDMA_STAT_RX_WRONG_STATE, "rx_drop_state")			\

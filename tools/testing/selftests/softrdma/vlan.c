@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "cm.h"
+#include "counters.h"
 #include "ends.h"
 #include "nldev.h"
 #include "topo.h"
@@ -24,6 +25,7 @@
 #define VLAN_B		"srtl1"
 #define LEN		20000
 #define SOON_MS		10000
+#define MESSAGES	20
 
 /* The sides of a connection, where they are: enum ends_side. */
 static const struct side {
@@ -124,13 +126,34 @@ static long count_tagged(void)
 	return count;
 }
 
+static bool deliver(struct cm_pair *pair)
+{
+	struct cm_end *client = &pair->client;
+	struct cm_end *server = &pair->server;
+	struct ibv_wc wc = {};
+
+	memset(server->buf, 0, LEN);
+	cm_fill(client->buf, LEN, 4);
+	return !rdma_post_recv(server->id, NULL, server->buf, LEN,
+			       server->mr) &&
+	       !rdma_post_send(client->id, NULL, client->buf, LEN, client->mr,
+			       IBV_SEND_SIGNALED) &&
+	       cm_poll(server->id->recv_cq, &wc, SOON_MS) == 1 &&
+	       wc.status == IBV_WC_SUCCESS && wc.byte_len == LEN &&
+	       cm_holds(server->buf, LEN, 4) &&
+	       cm_poll(client->id->send_cq, &wc, SOON_MS) == 1 &&
+	       wc.status == IBV_WC_SUCCESS;
+}
+
+/* Past the stack only by the link on the interface that they come out of. */
 TEST_F(vlan, connects_and_delivers)
 {
 	struct cm_config config = { .across = true };
 	struct cm_end *client = &self->pair.client;
 	struct cm_end *server = &self->pair.server;
 	long tagged = count_tagged();
-	struct ibv_wc wc = {};
+	int64_t direct;
+	int i;
 
 	config.server = variant->is_v6 ? sides[ENDS_B].ipv6 :
 					 sides[ENDS_B].ipv4;
@@ -141,15 +164,12 @@ TEST_F(vlan, connects_and_delivers)
 	server->mr = rdma_reg_msgs(server->id, server->buf, CM_BUF_LEN);
 	ASSERT_NE(NULL, client->mr);
 	ASSERT_NE(NULL, server->mr);
-	cm_fill(client->buf, LEN, 4);
-	ASSERT_EQ(0, rdma_post_recv(server->id, NULL, server->buf, LEN,
-				    server->mr));
-	ASSERT_EQ(0, rdma_post_send(client->id, NULL, client->buf, LEN,
-				    client->mr, IBV_SEND_SIGNALED));
-	ASSERT_EQ(1, cm_poll(server->id->recv_cq, &wc, SOON_MS));
-	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
-	EXPECT_EQ(LEN, wc.byte_len);
-	EXPECT_TRUE(cm_holds(server->buf, LEN, 4));
+	counters_use(sides[ENDS_B].link);
+	direct = counters_get("rx_direct");
+	ASSERT_LE(0, direct);
+	for (i = 0; i < MESSAGES; i++)
+		ASSERT_TRUE(deliver(&self->pair));
+	EXPECT_EQ(variant->is_below, counters_get("rx_direct") == direct);
 	EXPECT_EQ(0, cm_disconnect(&self->pair));
 }
 

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The short ways past the IP stack are taken, and not where somebody would see
+ * the difference: filters, packet sockets, routes, VLANs, broken packets.
+ *
+ * The peer writes nothing into memory, packet after packet. What it says has
+ * been heard, or dropped, when the call returns.
+ */
+#include "peer_fixture.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*
+ * Addresses of IPv6 that come of themselves may become valid in between: then
+ * the stack is asked again.
+ */
+#define TRIES	20
+
+FIXTURE(direct)
+{
+	struct peer peer;
+	uint32_t psn;
+};
+
+FIXTURE_VARIANT(direct)
+{
+	bool is_v6;
+	const char *ip;
+	const char *family;
+	const char *ours;
+	const char *theirs;
+	int protocol;
+};
+
+FIXTURE_VARIANT_ADD(direct, ipv4) {
+	.ip = "ip", .family = "ip", .ours = TOPO_IPV4, .theirs = WIRE_PEER,
+	.protocol = 0x0800,
+};
+
+FIXTURE_VARIANT_ADD(direct, ipv6) {
+	.is_v6 = true, .ip = "ip -6", .family = "ip6", .ours = TOPO_IPV6,
+	.theirs = WIRE_PEER6, .protocol = 0x86dd,
+};
+
+static int connect_v6(struct peer *peer)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct verbs_set to = peer->set;
+	enum ibv_qp_state state;
+	int ret = ibv_modify_qp(peer->qp, &attr, IBV_QP_STATE);
+
+	if (verbs_wait_gid(to.ctx, TOPO_IPV6, true, PEER_WAIT_MS))
+		return ENODEV;
+	to.gid_index = verbs_gid_index(to.ctx, TOPO_IPV6, NULL);
+	inet_pton(AF_INET6, WIRE_PEER6, to.gid.raw);
+	for (state = IBV_QPS_INIT; !ret && state <= IBV_QPS_RTS; state++) {
+		verbs_attr(&to, &attr, state, 0x77);
+		attr.rq_psn = PSN;
+		attr.sq_psn = PSN;
+		ret = ibv_modify_qp(peer->qp, &attr,
+				    verbs_mask(IBV_QPT_RC, state - 1, state));
+	}
+	return ret;
+}
+
+FIXTURE_SETUP(direct)
+{
+	struct peer_attr attr = PEER_ATTR_DEFAULT;
+
+	ASSERT_EQ(0, peer_open(&self->peer, &attr));
+	if (variant->is_v6)
+		ASSERT_EQ(0, connect_v6(&self->peer));
+	self->psn = PSN;
+}
+
+FIXTURE_TEARDOWN(direct)
+{
+	EXPECT_EQ(0, peer_close(&self->peer));
+}
+
+typedef FIXTURE_DATA(direct) data_t;
+typedef FIXTURE_VARIANT(direct) variant_t;
+
+/* A packet of the peer, right but for what @spoil does to it: is it heard? */
+static bool arrives_spoiled(data_t *self, const variant_t *variant,
+			    void (*spoil)(struct wire_frame *frame))
+{
+	static const uint8_t reth[16];
+	struct wire_packet packet = {
+		.v6 = variant->is_v6, .opcode = RC_WRITE_ONLY,
+		.qpn = self->peer.qp->qp_num, .psn = self->psn,
+		.ext = reth, .ext_len = sizeof(reth),
+	};
+	int64_t before = counters_get("req_write");
+	struct wire_frame frame;
+	bool heard;
+
+	wire_build(&frame, &packet);
+	if (spoil)
+		spoil(&frame);
+	if (before < 0 || wire_inject(&frame, false))
+		return false;
+	heard = counters_get("req_write") == before + 1;
+	self->psn += heard;
+	return heard;
+}
+
+static bool arrives(data_t *self, const variant_t *variant)
+{
+	return arrives_spoiled(self, variant, NULL);
+}
+
+/* Packets arrive, and before long by the short way. */
+static bool goes_direct(data_t *self, const variant_t *variant)
+{
+	int64_t before = counters_get("rx_direct");
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (!arrives(self, variant))
+			return false;
+		if (counters_get("rx_direct") > before)
+			return true;
+	}
+	return false;
+}
+
+/* Packets arrive, and all by the stack. */
+static bool goes_by_stack(data_t *self, const variant_t *variant)
+{
+	int64_t before = counters_get("rx_direct");
+	int i;
+
+	for (i = 0; i < TRIES; i++)
+		if (!arrives(self, variant))
+			return false;
+	return counters_get("rx_direct") == before;
+}
+
+/* Nothing arrives, however often it is tried. */
+static bool is_stopped(data_t *self, const variant_t *variant)
+{
+	return !arrives(self, variant) && !arrives(self, variant);
+}
+
+#define goes_direct()	goes_direct(self, variant)
+#define goes_by_stack()	goes_by_stack(self, variant)
+#define is_stopped()	is_stopped(self, variant)
+
+/* A chain of nftables at a hook, and what it does to our packets. */
+static int add_filter(const char *family, const char *hook, const char *what)
+{
+	return topo_run("nft 'table %s srt { chain c { type filter hook %s "
+			"priority 0; udp dport 4791 %s; }; }'",
+			family, hook, what);
+}
+
+static int del_filter(const char *family)
+{
+	return topo_run("nft delete table %s srt", family);
+}
+
+TEST_F(direct, the_stack_is_asked_first)
+{
+	int64_t before = counters_get("rx_direct");
+
+	ASSERT_LE(0, before);
+	EXPECT_TRUE(arrives(self, variant));
+	EXPECT_EQ(before, counters_get("rx_direct"));
+	EXPECT_TRUE(goes_direct());
+}
+
+TEST_F(direct, a_new_connection_asks_again)
+{
+	struct peer_attr attr = PEER_ATTR_DEFAULT;
+	int64_t before;
+
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, variant->is_v6 ? connect_v6(&self->peer) :
+				      peer_reconnect(&self->peer, &attr));
+	self->psn = PSN;
+	before = counters_get("rx_direct");
+	EXPECT_TRUE(arrives(self, variant));
+	EXPECT_EQ(before, counters_get("rx_direct"));
+}
+
+TEST_F(direct, filters_stop_packets)
+{
+	static const char * const hooks[] = { "prerouting", "input" };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_TRUE(goes_direct());
+		ASSERT_EQ(0, add_filter(variant->family, hooks[i], "drop"));
+		EXPECT_TRUE(is_stopped());
+		ASSERT_EQ(0, del_filter(variant->family));
+		EXPECT_TRUE(goes_direct());
+	}
+}
+
+TEST_F(direct, filters_see_packets)
+{
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, add_filter(variant->family, "input", "counter"));
+	EXPECT_TRUE(goes_by_stack());
+	EXPECT_EQ(0, topo_run("nft list table %s srt | "
+			      "grep -q 'counter packets %d '",
+			      variant->family, TRIES));
+	ASSERT_EQ(0, del_filter(variant->family));
+	EXPECT_TRUE(goes_direct());
+}
+
+/* One of the other family is not asked. */
+TEST_F(direct, filters_of_others_do_not_matter)
+{
+	const char *other = variant->is_v6 ? "ip" : "ip6";
+
+	ASSERT_EQ(0, add_filter(other, "input", "drop"));
+	EXPECT_TRUE(goes_direct());
+	ASSERT_EQ(0, del_filter(other));
+}
+
+TEST_F(direct, filters_of_the_interface_are_before_us)
+{
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, add_filter("netdev", "ingress device " WIRE_NETDEV,
+				"drop"));
+	EXPECT_TRUE(is_stopped());
+	ASSERT_EQ(0, del_filter("netdev"));
+	EXPECT_TRUE(goes_direct());
+}
+
+TEST_F(direct, packet_sockets_see_packets)
+{
+	struct pollfd fd = { .events = POLLIN };
+
+	ASSERT_TRUE(goes_direct());
+	fd.fd = socket(AF_PACKET, SOCK_RAW, htons(variant->protocol));
+	ASSERT_LE(0, fd.fd);
+	EXPECT_TRUE(goes_by_stack());
+	EXPECT_EQ(1, poll(&fd, 1, PEER_WAIT_MS));
+	close(fd.fd);
+	EXPECT_TRUE(goes_direct());
+}
+
+/* ---- packets that the stack drops ---- */
+
+static void to_another_host(struct wire_frame *f)
+{
+	f->bytes[5] ^= 0x10;
+}
+
+static void into_vlan(struct wire_frame *f)
+{
+	static const uint8_t tag[] = { 0x81, 0x00, 0x00, 0x07 };
+
+	memmove(f->bytes + 16, f->bytes + 12, f->len - 12);
+	memcpy(f->bytes + 12, tag, sizeof(tag));
+	f->len += sizeof(tag);
+}
+
+/* Of the IPv4 header, or the version that IPv6 has in its place. */
+static void damage_header(struct wire_frame *f)
+{
+	f->bytes[WIRE_IP + (f->v6 ? 0 : 10)] ^= 0x20;
+}
+
+static void length_beyond_end(struct wire_frame *f)
+{
+	f->bytes[WIRE_IP + (f->v6 ? 5 : 3)] += 4;
+	wire_seal_sums(f);
+}
+
+static void udp_length_differs(struct wire_frame *f)
+{
+	wire_bth(f)[-3] -= 4;
+	wire_seal_sums(f);
+}
+
+TEST_F(direct, broken_packets_are_dropped)
+{
+	static void (* const spoil[])(struct wire_frame *frame) = {
+		to_another_host, into_vlan, damage_header, length_beyond_end,
+		udp_length_differs,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+		ASSERT_TRUE(goes_direct());
+		EXPECT_FALSE(arrives_spoiled(self, variant, spoil[i])) {
+			TH_LOG("case %zu", i);
+		}
+	}
+	EXPECT_TRUE(goes_direct());
+}
+
+/* What a short frame was filled up with is no part of the packet. */
+static void fill_up(struct wire_frame *f)
+{
+	f->len += 6;
+}
+
+TEST_F(direct, padded_frames_are_heard)
+{
+	ASSERT_TRUE(goes_direct());
+	EXPECT_TRUE(arrives_spoiled(self, variant, fill_up));
+}
+
+/* ---- routes ---- */
+
+static int set_rp_filter(int value)
+{
+	return topo_run("echo %d >/proc/sys/net/ipv4/conf/" WIRE_NETDEV
+			"/rp_filter", value);
+}
+
+/* IPv6 does not look at where a packet comes from. */
+TEST_F(direct, sources_are_validated)
+{
+	if (variant->is_v6)
+		return;
+	ASSERT_EQ(0, topo_run("echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter"));
+	ASSERT_EQ(0, set_rp_filter(1));
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, topo_ip("route add " WIRE_PEER "/32 dev lo"));
+	EXPECT_TRUE(is_stopped());
+	ASSERT_EQ(0, set_rp_filter(0));
+	EXPECT_TRUE(goes_direct());
+	ASSERT_EQ(0, set_rp_filter(1));
+	EXPECT_TRUE(is_stopped());
+	ASSERT_EQ(0, topo_ip("route del " WIRE_PEER "/32 dev lo"));
+	EXPECT_TRUE(goes_direct());
+	ASSERT_EQ(0, set_rp_filter(0));
+}
+
+/* An address of IPv6 has its route a moment after it is there. */
+static bool arrives_soon(data_t *self, const variant_t *variant)
+{
+	long end = topo_now_ms() + PEER_WAIT_MS;
+
+	while (!arrives(self, variant)) {
+		if (topo_now_ms() > end)
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
+TEST_F(direct, an_address_that_goes_ends_it)
+{
+	const char *bits = variant->is_v6 ? "64 nodad" : "24";
+
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, topo_run("%s addr del %s/%.2s dev " WIRE_NETDEV,
+			      variant->ip, variant->ours, bits));
+	ASSERT_EQ(0, verbs_wait_gid(self->peer.set.ctx, variant->ours, false,
+				    PEER_WAIT_MS));
+	EXPECT_TRUE(is_stopped());
+	ASSERT_EQ(0, topo_run("%s addr add %s/%s dev " WIRE_NETDEV,
+			      variant->ip, variant->ours, bits));
+	ASSERT_EQ(0, verbs_wait_gid(self->peer.set.ctx, variant->ours, true,
+				    PEER_WAIT_MS));
+	EXPECT_TRUE(arrives_soon(self, variant));
+	EXPECT_TRUE(goes_direct());
+	/* The neighbour was forgotten with its subnet. */
+	topo_run("ip neigh replace %s lladdr 02:00:00:00:77:02 dev "
+		 WIRE_NETDEV, variant->theirs);
+}
+
+/* Ours comes before that of the local addresses. */
+static const char * const rules[] = {
+	"add priority 7 lookup local",
+	"del priority 0",
+	"add priority 6 sport 49443 blackhole",	/* the peer's */
+	"del priority 6",
+	"add priority 0 lookup local",
+	"del priority 7",
+};
+
+/* The last one: a namespace never forgets that it had rules. */
+TEST_F(direct, rules_stop_packets)
+{
+	size_t i;
+
+	ASSERT_TRUE(goes_direct());
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		ASSERT_EQ(0, topo_run("%s rule %s", variant->ip, rules[i]));
+		EXPECT_TRUE(i == 2 ? is_stopped() :
+			    variant->is_v6 ? goes_by_stack() : goes_direct());
+	}
+}
+
+TEST_HARNESS_MAIN
