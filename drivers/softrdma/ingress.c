@@ -146,31 +146,49 @@ static bool goes_to_ip(const struct net *net, const struct sk_buff *skb)
 	       hlist_empty(&net->packet.sklist) && !skb->mark && !skb_dst(skb);
 }
 
+/*
+ * What lies behind the packet fills up a frame that was too short. It is cut
+ * off, and headers are put in one piece, as the stack would do: that a frame
+ * came in another shape must not let the next one overtake it.
+ */
+static bool cut_off_filling(struct sk_buff *skb, unsigned int len)
+{
+	return len <= skb->len && !pskb_trim_rcsum(skb, len);
+}
+
 static bool is_roce(const void *udp)
 {
 	return ((const struct udphdr *)udp)->dest == htons(ROCE_V2_UDP_DPORT);
 }
 
-/* A header in which the stack would find nothing wrong, or to be done. */
-static bool is_plain_v4(const struct sk_buff *skb)
+/* A header in which the stack would find nothing wrong. */
+static bool is_plain_v4(struct sk_buff *skb)
 {
-	const struct iphdr *ip = ip_hdr(skb);
+	const unsigned int headers =
+		sizeof(struct iphdr) + sizeof(struct udphdr);
+	const struct iphdr *ip;
 
-	return skb_headlen(skb) >= sizeof(*ip) + sizeof(struct udphdr) &&
-	       ip->version == 4 && ip->ihl == 5 &&
+	if (!pskb_may_pull(skb, headers))
+		return false;
+	ip = ip_hdr(skb);
+	return ip->version == 4 && ip->ihl == 5 &&
 	       ip->protocol == IPPROTO_UDP && is_roce(ip + 1) &&
-	       !ip_is_fragment(ip) && ntohs(ip->tot_len) == skb->len &&
-	       !ip_fast_csum(ip, 5);
+	       !ip_is_fragment(ip) && !ip_fast_csum(ip, 5) &&
+	       ntohs(ip->tot_len) >= headers &&
+	       cut_off_filling(skb, ntohs(ip->tot_len));
 }
 
-static bool is_plain_v6(const struct sk_buff *skb)
+static bool is_plain_v6(struct sk_buff *skb)
 {
-	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	const struct ipv6hdr *ip;
 
-	return skb_headlen(skb) >= sizeof(*ip) + sizeof(struct udphdr) &&
-	       ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
+	if (!pskb_may_pull(skb, sizeof(*ip) + sizeof(struct udphdr)))
+		return false;
+	ip = ipv6_hdr(skb);
+	return ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
 	       is_roce(ip + 1) &&
-	       ntohs(ip->payload_len) + sizeof(*ip) == skb->len;
+	       ntohs(ip->payload_len) >= sizeof(struct udphdr) &&
+	       cut_off_filling(skb, ntohs(ip->payload_len) + sizeof(*ip));
 }
 
 /* As the stack counts what comes in. */
@@ -210,6 +228,8 @@ static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
 	if (!qp)
 		return NF_ACCEPT;
 	if (READ_ONCE(qp->pass) != pass) {
+		/* The next ones must not overtake it. */
+		WRITE_ONCE(qp->pass, 0);
 		srdma_qp_put(qp);
 		return NF_ACCEPT;
 	}

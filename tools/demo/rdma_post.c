@@ -240,10 +240,15 @@ static void halves(struct end *end, struct ibv_sge sge[2])
 				    BULK_SIZE - cut, end->bulk_mr->lkey };
 }
 
+/* One READ at a time; and a wire that loses something is no reason to end. */
+static const struct rdma_conn_param reliable = {
+	.responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+	.rnr_retry_count = 7,
+};
+
 static void rc_client(struct end *end)
 {
-	struct rdma_conn_param param = { .responder_resources = 1,
-					 .initiator_depth = 1 };
+	struct rdma_conn_param param = reliable;
 	struct ibv_sge sge[3];
 	struct window there;
 
@@ -304,8 +309,7 @@ static void rc_client(struct end *end)
 
 static void rc_server(struct end *end)
 {
-	struct rdma_conn_param param = { .responder_resources = 1,
-					 .initiator_depth = 1 };
+	struct rdma_conn_param param = reliable;
 	struct window here;
 	struct ibv_sge sge[3];
 

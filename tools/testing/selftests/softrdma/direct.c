@@ -297,16 +297,66 @@ TEST_F(direct, broken_packets_are_dropped)
 	EXPECT_TRUE(goes_direct());
 }
 
+/* ---- frames of any shape: were some to go by the stack, others overtook them */
+
 /* What a short frame was filled up with is no part of the packet. */
 static void fill_up(struct wire_frame *f)
 {
 	f->len += 6;
 }
 
-TEST_F(direct, padded_frames_are_heard)
+static void fill_up_to_a_page(struct wire_frame *f)
 {
+	f->len += 4200;
+}
+
+static void put_into_pages(struct wire_frame *f)
+{
+	fill_up_to_a_page(f);
+	f->in_pages = true;
+}
+
+TEST_F(direct, frames_of_any_shape_go_direct)
+{
+	static void (* const shape[])(struct wire_frame *frame) = {
+		fill_up, fill_up_to_a_page, put_into_pages,
+	};
+	int64_t before;
+	size_t i;
+	int tries;
+
+	for (i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
+		before = counters_get("rx_direct");
+		for (tries = 0; tries < TRIES; tries++) {
+			ASSERT_TRUE(arrives_spoiled(self, variant, shape[i]));
+			if (counters_get("rx_direct") > before)
+				break;
+		}
+		EXPECT_GT(TRIES, tries) {
+			TH_LOG("shape %zu", i);
+		}
+	}
+}
+
+/* Rules may look at it. */
+static void change_type_of_service(struct wire_frame *f)
+{
+	f->bytes[WIRE_IP + 1] ^= 0x20;
+	wire_seal_sums(f);
+}
+
+TEST_F(direct, another_type_of_service_asks_again)
+{
+	int64_t before;
+
+	if (variant->is_v6)
+		return;
 	ASSERT_TRUE(goes_direct());
-	EXPECT_TRUE(arrives_spoiled(self, variant, fill_up));
+	before = counters_get("rx_direct");
+	EXPECT_TRUE(arrives_spoiled(self, variant, change_type_of_service));
+	EXPECT_TRUE(arrives(self, variant));
+	EXPECT_EQ(before, counters_get("rx_direct"));
+	EXPECT_TRUE(goes_direct());
 }
 
 /* ---- routes ---- */

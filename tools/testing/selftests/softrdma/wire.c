@@ -323,5 +323,7 @@ int wire_inject(const struct wire_frame *frame, bool partial)
 				 frame->bytes;
 		hdr.csum_offset = 6;
 	}
+	if (frame->in_pages)
+		hdr.hdr_len = WIRE_IP;
 	return writev(tap, iov, 2) < 0 ? -errno : 0;
 }

@@ -25,11 +25,14 @@
  * struct wire_frame - an Ethernet frame
  * @len: its length, bytes
  * @v6: IPv6: headers behind it are 20 bytes further on than in IPv4
+ * @in_pages: the kernel has all of it but the Ethernet header in pages, as from
+ *	some NICs; frames longer than a page only
  * @bytes: itself
  */
 struct wire_frame {
 	size_t len;
 	bool v6;
+	bool in_pages;
 	uint8_t bytes[9216];
 };
 
