@@ -380,10 +380,13 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	WARN_ON_ONCE(!xa_empty(&dev->key_numbers));
 	WARN_ON_ONCE(!list_empty(&dev->mcast));
 	srdma_net_put(dev->net);
-	/* The namespace may go once the interface has. */
-	dev_put(dev->ndev);
-	/* A packet that found the device by an address may be counted yet. */
+	/*
+	 * A packet that found the device by an address may still look at its
+	 * interface, and be counted. The namespace may go once the interface
+	 * has.
+	 */
 	synchronize_rcu();
+	dev_put(dev->ndev);
 	srdma_table_free(&dev->qps);
 	srdma_table_free(&dev->keys);
 	free_percpu(dev->stats);

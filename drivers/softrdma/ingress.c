@@ -30,6 +30,9 @@
 /* In each pass: so none is 0. */
 #define PASS_VALID	BIT(7)
 
+/* How long all packets of a QP go by the stack after one that had to. */
+#define DETOUR		(HZ / 10)
+
 /* Both generations only grow: while their sum is the same, both are. */
 static u64 make_pass(u32 routes, u32 addresses)
 {
@@ -66,11 +69,13 @@ static bool meets_only_us(struct nf_hook_entries __rcu * const *hooks)
 /*
  * What the stack has let in as it was, and by our interface, not by way of
  * another one (a VLAN, a VRF). Of what IPsec brings no source is validated.
+ * Packet sockets have the others go by the stack, too.
  */
 static bool is_common(const struct srdma_dev *dev, const struct sk_buff *skb)
 {
 	return skb->skb_iif == dev->ndev->ifindex && !skb->mark &&
-	       !secpath_exists(skb);
+	       !secpath_exists(skb) &&
+	       hlist_empty(&dev->net->net->packet.sklist);
 }
 
 /**
@@ -86,8 +91,9 @@ u64 srdma_ingress_pass_v4(const struct srdma_dev *dev,
 {
 	struct net *net = dev->net->net;
 
-	/* Realms are accounted for. */
+	/* Realms are accounted for. The rest of fragments is short and quick. */
 	if (!is_common(dev, skb) || !meets_only_us(net->nf.hooks_ipv4) ||
+	    IPCB(skb)->frag_max_size ||
 	    fib_num_tclassid_users(net) || !skb_dst(skb) ||
 	    skb_headlen(skb) < sizeof(struct iphdr) + sizeof(struct udphdr))
 		return 0;
@@ -107,16 +113,35 @@ u64 srdma_ingress_pass_v6(const struct srdma_dev *dev,
 	return make_pass(rt_genid_ipv6(net), generation);
 }
 
+/* QPs that never have one share no line that is written. */
+static void take_away(struct srdma_qp *qp)
+{
+	if (READ_ONCE(qp->pass))
+		WRITE_ONCE(qp->pass, 0);
+}
+
 /**
  * srdma_ingress_note - the stack has let in a packet for a QP
  * @qp: QP
  * @skb: the packet
- * @pass: by what
+ * @pass: by what; 0 if by what others may not share
+ *
+ * A packet with another pass than the last one takes the pass away for a while,
+ * since there may be more like either of them, and none must overtake another.
  */
 void srdma_ingress_note(struct srdma_qp *qp, const struct sk_buff *skb,
 			u64 pass)
 {
-	if (READ_ONCE(qp->pass) == pass || !srdma_qp_has_peer(qp))
+	u64 old = READ_ONCE(qp->pass);
+
+	if (!srdma_qp_has_peer(qp) || (pass && old == pass))
+		return;
+	if (!pass || old) {
+		take_away(qp);
+		WRITE_ONCE(qp->stack_until, jiffies + DETOUR);
+		return;
+	}
+	if (time_before(jiffies, READ_ONCE(qp->stack_until)))
 		return;
 	WRITE_ONCE(qp->pass, pass);
 	/* Pairs with srdma_ingress_forget(): the peer is another one by now. */
@@ -128,6 +153,7 @@ void srdma_ingress_note(struct srdma_qp *qp, const struct sk_buff *skb,
 /* The QP has another peer. */
 void srdma_ingress_forget(struct srdma_qp *qp)
 {
+	WRITE_ONCE(qp->stack_until, jiffies);
 	/* Pairs with srdma_ingress_note(): it sees the peer, or is undone. */
 	smp_mb();
 	WRITE_ONCE(qp->pass, 0);
@@ -229,7 +255,7 @@ static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
 		return NF_ACCEPT;
 	if (READ_ONCE(qp->pass) != pass) {
 		/* The next ones must not overtake it. */
-		WRITE_ONCE(qp->pass, 0);
+		take_away(qp);
 		srdma_qp_put(qp);
 		return NF_ACCEPT;
 	}

@@ -136,7 +136,6 @@ static int add_link(const char *name, struct net_device *ndev)
 		pr_err("%s: cannot register on %s: %d\n", name, ndev->name,
 		       err);
 		put_device(&dev->ib.dev);
-		unclaim_netdev(dev);
 		goto err_destroy;
 	}
 	err = publish(dev);
@@ -159,11 +158,15 @@ void srdma_link_dealloc(struct ib_device *ib)
 {
 	struct srdma_dev *dev = to_sdev(ib);
 
-	unclaim_netdev(dev);
-	srdma_gids_end(dev);
+	/*
+	 * In one section: were the hook to stay while the notifier finds us no
+	 * more, the interface could take it to another namespace.
+	 */
 	rtnl_lock();
 	srdma_ingress_end(dev);
+	unclaim_netdev(dev);
 	rtnl_unlock();
+	srdma_gids_end(dev);
 	srdma_dev_destroy(dev);
 }
 

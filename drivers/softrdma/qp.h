@@ -61,6 +61,7 @@ struct srdma_sq {
  * @attr: every attribute as set; written under @mutex with the engines stopped
  * @av: where packets of a connected QP go; likewise
  * @pass: what the stack has let in a packet of the peer by, or 0 (ingress.c)
+ * @stack_until: no pass is taken before, jiffies
  * @windows: type 2 memory windows bound to the QP
  * @events: bits of enum ib_event_type that a kernel consumer is to hear of
  * @event_tasklet: tells it
@@ -94,6 +95,7 @@ struct srdma_qp {
 	struct ib_qp_attr attr;
 	struct srdma_av av;
 	u64 pass;
+	unsigned long stack_until;
 	struct srdma_mw_set windows;
 
 	unsigned long events;

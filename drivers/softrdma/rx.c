@@ -232,8 +232,8 @@ static bool is_lost_on_demand(struct sk_buff *skb)
 	return true;
 }
 
-/* @pass: what the stack let them in by, or 0 */
-static void dispatch(struct sk_buff *skb, u64 pass)
+/* @pass: what the stack let them in by; NULL: it was not asked */
+static void dispatch(struct sk_buff *skb, const u64 *pass)
 {
 	struct srdma_dev *dev = srdma_arrival(skb)->dev;
 	struct srdma_qp *qp = NULL;
@@ -260,7 +260,7 @@ static void dispatch(struct sk_buff *skb, u64 pass)
 		return;
 	}
 	if (pass)
-		srdma_ingress_note(qp, skb, pass);
+		srdma_ingress_note(qp, skb, *pass);
 	deliver(qp, response, skb);
 	srdma_qp_put(qp);
 }
@@ -275,7 +275,7 @@ static void dispatch(struct sk_buff *skb, u64 pass)
  */
 void srdma_rx_dispatch(struct sk_buff *skb)
 {
-	dispatch(skb, 0);
+	dispatch(skb, NULL);
 }
 
 /**
@@ -292,7 +292,7 @@ void srdma_rx_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 	srdma_qp_put(qp);
 }
 
-/* @pass: as of dispatch() */
+/* @pass: what the stack has let it in by, or 0 */
 static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
 			    bool is_v6, u64 pass)
 {
@@ -303,7 +303,7 @@ static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
 		return NF_DROP;
 	}
 	take(skb);
-	dispatch(skb, pass);
+	dispatch(skb, &pass);
 	return NF_STOLEN;
 }
 

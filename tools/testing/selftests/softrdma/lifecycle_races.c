@@ -2,10 +2,12 @@
 /* Threads that make, use and destroy at the same time, for some seconds. */
 #include "fixture.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "nldev.h"
 #include "uverbs.h"
@@ -291,6 +293,88 @@ TEST_F(dev, link_del_races_netdev_deletion)
 		EXPECT_EQ(0, status);
 		EXPECT_EQ(0, topo_wait_link("srtr", false, 5000));
 	}
+}
+
+/* A process with a namespace of its own, until the pipe it reads is closed. */
+static pid_t keep_namespace(int until[2])
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(until) || pipe(ready))
+		return -1;
+	pid = fork();
+	if (pid) {
+		close(until[0]);
+		close(ready[1]);
+		/* Nothing comes when it could not enter one. */
+		if (read(ready[0], &c, 1) != 1)
+			pid = -1;
+		close(ready[0]);
+		return pid;
+	}
+	close(until[1]);
+	if (!topo_enter_netns() && write(ready[1], "", 1) == 1)
+		_exit(read(until[0], &c, 1) != 0);
+	_exit(1);
+}
+
+/* The near end has the link; what the far end sends, it receives. */
+static int add_wire(void)
+{
+	int ret = topo_ip("link add srtr2 type veth peer name srtr3\n"
+			  "link set srtr2 address 02:00:00:00:79:02\n"
+			  "link set srtr2 up\n"
+			  "addr add 10.79.2.1/24 dev srtr3\n"
+			  "link set srtr3 up\n"
+			  "neigh add 10.79.2.2 lladdr 02:00:00:00:79:02 "
+			  "dev srtr3");
+
+	return ret ?: topo_link_add("srtr", "srtr2");
+}
+
+static bool send_to_near_end(void)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(9),
+		.sin_addr.s_addr = htonl(0x0a4f0202),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool sent = sendto(fd, "", 1, 0, (void *)&to, sizeof(to)) == 1;
+
+	close(fd);
+	return sent;
+}
+
+/* Who leaves a hook behind at an interface that moves has it called later. */
+TEST_F_TIMEOUT(dev, link_del_races_netdev_that_moves, 300)
+{
+	int i, status, until[2];
+	pid_t keeper, mover;
+
+	keeper = keep_namespace(until);
+	ASSERT_LT(0, keeper);
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, add_wire());
+		mover = fork();
+		ASSERT_LE(0, mover);
+		if (!mover)
+			_exit(topo_ip("link set srtr2 netns %d", keeper) ? 1 :
+									   0);
+		usleep(2000 * i);
+		nldev_link_del("srtr");
+		ASSERT_EQ(mover, waitpid(mover, &status, 0));
+		EXPECT_EQ(0, status);
+		EXPECT_EQ(0, topo_wait_link("srtr", false, 5000));
+		EXPECT_EQ(0, topo_run("nsenter -t %d -n ip link set srtr2 up",
+				      keeper));
+		EXPECT_TRUE(send_to_near_end());
+		EXPECT_EQ(0, topo_ip("link del srtr3"));
+	}
+	close(until[1]);
+	ASSERT_EQ(keeper, waitpid(keeper, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 TEST_HARNESS_MAIN
