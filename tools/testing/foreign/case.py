@@ -43,7 +43,7 @@ class Case:
     again: str = ""
     server_ends: bool = True
     server_expect: str = ""
-    limit: int = 40
+    limit: int = 120
     env: dict = dataclasses.field(default_factory=dict)
     before: object = None
     after: object = None

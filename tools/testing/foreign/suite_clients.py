@@ -4,14 +4,14 @@
 from case import Case
 
 
-def fabric(name, provider, kind, *options, quick=False, limit=40):
+def fabric(name, provider, kind, *options, quick=False):
     argv = ["fi_pingpong", "-p", provider, "-e", kind, "-c", "-I", "20",
             *options]
     # Of several devices datagrams need to be told which.
     at = (["-d", "{dev_a}-dgram"], ["-d", "{dev_b}-dgram"])
     a, b = at if kind == "dgram" else ([], [])
     return Case(
-        name=f"fi_{name}", quick=quick, ready="tcp 47592", limit=limit,
+        name=f"fi_{name}", quick=quick, ready="tcp 47592",
         server=[*argv, *b], client=[*argv, *a, "{ip_b}"], expect="MB/sec")
 
 
@@ -20,7 +20,7 @@ def qperf(*tests, name=None, quick=False):
         name=f"qperf_{name or tests[0]}", quick=quick, ready="tcp 19765",
         server=["qperf"], server_ends=False,
         client=["qperf", "{ip_b}", "-cm", "1", "-t", "1", *tests],
-        expect=":", limit=60)
+        expect=":")
 
 
 def fio(name, verb, *options, quick=False):
@@ -28,7 +28,7 @@ def fio(name, verb, *options, quick=False):
     argv = ["fio", "--name=j", "--ioengine=rdma", "--port=7475", "--bs=64k",
             "--size=4m", *options]
     return Case(
-        name=f"fio_{name}", quick=quick, ready="cm 7475", limit=60,
+        name=f"fio_{name}", quick=quick, ready="cm 7475",
         # All receives at once: it asks for no retries when there is none.
         server=[*argv, "--rw=read", "--iodepth=64"],
         client=[*argv, "--rw=write", "--iodepth=8", f"--verb={verb}",

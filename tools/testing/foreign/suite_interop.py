@@ -155,14 +155,14 @@ def lossy():
     # No ping-pongs: who gets the last message leaves, whether or not its ACK
     # has arrived.
     yield perf("srq_4_qps", "send_bw", "-s", "4096", "--use-srq", "-q", "4",
-               n=50, limit=60)
+               n=50, limit=120)
     for prog in ("send_bw", "write_bw", "read_bw"):
-        yield perf("65537", prog, "-s", "65537", n=50, limit=60)
+        yield perf("65537", prog, "-s", "65537", n=50, limit=120)
     yield perf("FETCH_AND_ADD", "atomic_bw", "-A", "FETCH_AND_ADD", n=200,
-               limit=60)
+               limit=120)
     # Not rping: it writes to what it has sent before that is acknowledged, so
     # that a repetition may be different.
-    yield suite_rdmacm.stream("verify", "rstream", "-T", "v", limit=90)
+    yield suite_rdmacm.stream("verify", "rstream", "-T", "v", limit=120)
 
 
 def cases(where):

@@ -13,7 +13,7 @@ from case import Case
 TOO_EARLY = r"RDMA_CM_EVENT_REJECTED; error: 8"
 
 
-def perf(name, prog, *options, quick=False, limit=40, n=20):
+def perf(name, prog, *options, quick=False, limit=120, n=20):
     argv = [f"ib_{prog}", "-F", "-n", str(n), *options]
     cm = "-R" in options
     return Case(
@@ -97,6 +97,6 @@ def cases(topology):
         # Where rdma_rxe fails: the same, time and again.
         for i in range(1, 21):
             yield perf(f"16_qps_64k_{i}", "write_bw", "-q", "16", "-s",
-                       "65536", n=100, limit=60)
+                       "65536", n=100, limit=120)
     if topology == "netns":
         yield from around_mtus()

@@ -44,7 +44,7 @@ def stream(name, prog, *options, quick=False, **more):
 
 
 def ordinary(name, prog, *options, port=7471, quick=False, v6=False,
-             limit=40):
+             limit=120):
     ip = "{ip6_b}" if v6 else "{ip_b}"
     family = ["-f", "ipv6"] if v6 else []
     return Case(
@@ -110,7 +110,7 @@ def cases(topology):
     yield stream("preload", "rstream", "-T", "s", "-T", "v", env={
         "LD_PRELOAD":
         "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so.1"})
-    yield Case(name="cmtime_300", ready="cm 7471", limit=90,
+    yield Case(name="cmtime_300", ready="cm 7471", limit=120,
                server=["cmtime", "-b", "{ip_b}"], server_ends=False,
                client=["cmtime", "-s", "{ip_b}", "-c", "300"],
                expect="disconnect")

@@ -17,6 +17,12 @@
 #include "nldev.h"
 #include "topo.h"
 
+/* Who hangs in the end has said how far it got. */
+static void __attribute__((constructor)) say_at_once(void)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
 const char *topo_type(void)
 {
 	const char *type = getenv("SRT_TYPE");
