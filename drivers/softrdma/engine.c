@@ -192,6 +192,24 @@ void srdma_engine_kick_later(struct srdma_engine *engine,
 		leave_to_softirq(engine);
 }
 
+/* The inbox is locked. Returns false when there is no room. */
+static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	if (engine->inbox_bytes + skb->truesize > ENGINE_INBOX_BYTES)
+		return false;
+	engine->inbox_bytes += skb->truesize;
+	__skb_queue_tail(&engine->inbox, skb);
+	return true;
+}
+
+/* There is something in the inbox. */
+static void run_for_inbox(struct srdma_engine *engine)
+{
+	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
+	      (ENGINE_OWNED | ENGINE_STOPPED)))
+		run_here(engine);
+}
+
 /**
  * srdma_engine_deliver - put a packet into the inbox and kick
  * @engine: engine
@@ -206,18 +224,34 @@ bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb)
 	bool room;
 
 	spin_lock(&engine->inbox.lock);
-	room = engine->inbox_bytes + skb->truesize <= ENGINE_INBOX_BYTES;
-	if (room) {
-		engine->inbox_bytes += skb->truesize;
-		__skb_queue_tail(&engine->inbox, skb);
+	room = put_into_inbox(engine, skb);
+	spin_unlock(&engine->inbox.lock);
+	if (room)
+		run_for_inbox(engine);
+	return room;
+}
+
+/**
+ * srdma_engine_deliver_all - put packets into the inbox and kick
+ * @engine: engine
+ * @list: packets; those for which there is no room are left in it
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_engine_deliver_all(struct srdma_engine *engine,
+			      struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	spin_lock(&engine->inbox.lock);
+	while ((skb = __skb_dequeue(list))) {
+		if (put_into_inbox(engine, skb))
+			continue;
+		__skb_queue_head(list, skb);
+		break;
 	}
 	spin_unlock(&engine->inbox.lock);
-	if (!room)
-		return false;
-	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
-	      (ENGINE_OWNED | ENGINE_STOPPED)))
-		run_here(engine);
-	return true;
+	run_for_inbox(engine);
 }
 
 /*

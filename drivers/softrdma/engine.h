@@ -22,6 +22,7 @@ struct srdma_engine;
 /* Word left for an engine, beside packets. */
 enum srdma_engine_event {
 	SRDMA_EVENT_DOORBELL,	/* something was posted */
+	SRDMA_EVENT_LATE,	/* nothing followed what was posted (doorbell.c) */
 	SRDMA_EVENT_TIMER,	/* its timer fired */
 	SRDMA_EVENT_TX_FREED,	/* packets of its QP have left the host */
 	SRDMA_EVENT_STATE,	/* the state of the QP was changed */
@@ -66,6 +67,8 @@ void srdma_engine_kick(struct srdma_engine *engine,
 void srdma_engine_kick_later(struct srdma_engine *engine,
 			     enum srdma_engine_event event);
 bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
+void srdma_engine_deliver_all(struct srdma_engine *engine,
+			      struct sk_buff_head *list);
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
 
 void srdma_engine_clear(struct srdma_engine *engine);

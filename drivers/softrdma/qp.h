@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ah.h"
+#include "doorbell.h"
 #include "engine.h"
 #include "flight.h"
 #include "mw.h"
@@ -67,6 +68,7 @@ struct srdma_sq {
  * @event_tasklet: tells it
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
+ * @bell: which of the doorbells wait (doorbell.c)
  * @send: engine that sends requests and hears responses
  * @req: what @send owns
  * @recv: engine that executes requests and answers them
@@ -103,6 +105,7 @@ struct srdma_qp {
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;
+	struct srdma_doorbell bell;
 
 	struct srdma_engine send;
 	struct srdma_requester req;

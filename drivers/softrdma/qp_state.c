@@ -361,6 +361,7 @@ int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		return err;
 
 	mutex_lock(&qp->mutex);
+	srdma_doorbell_flush(qp);
 	/* With the engines stopped nobody else changes the state. */
 	stop_engines(qp);
 	err = modify(qp, attr, mask);
@@ -381,6 +382,7 @@ void srdma_qp_begin(struct srdma_qp *qp)
 void srdma_qp_silence(struct srdma_qp *qp)
 {
 	mutex_lock(&qp->mutex);
+	srdma_doorbell_flush(qp);
 	stop_engines(qp);
 	spin_lock_bh(&qp->state_lock);
 	set_state(qp, IB_QPS_RESET);
@@ -408,7 +410,7 @@ int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	}
 	if (wr)
 		err = srdma_post_send(qp, wr, bad_wr);
-	srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+	srdma_doorbell_ring(qp);
 	/* Receives that were posted since are to be flushed too. */
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
 		srdma_engine_kick(&qp->recv, SRDMA_EVENT_DOORBELL);

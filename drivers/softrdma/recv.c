@@ -476,10 +476,12 @@ static void serve(struct request *r)
 {
 	switch (r->qp->qpt) {
 	case SRDMA_QPT_RC:
+		srdma_doorbell_peer_asks(&r->qp->bell);
 		establish(r->qp);
 		serve_rc(r);
 		break;
 	case SRDMA_QPT_UC:
+		srdma_doorbell_peer_asks(&r->qp->bell);
 		establish(r->qp);
 		serve_uc(r);
 		break;

@@ -68,7 +68,8 @@ static void fail(struct srdma_qp *qp, u8 syndrome)
 }
 
 static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
-				 const struct srdma_rc_resp_burst *burst)
+				 const struct srdma_rc_resp_burst *burst,
+				 struct srdma_outbox *outbox)
 {
 	struct srdma_burst b = burst->b;
 	struct srdma_pkt hdr = {
@@ -91,6 +92,8 @@ static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 		.path = &qp->resp.path,
 		.hdr = &hdr,
 		.burst = &b,
+		.outbox = outbox,
+		.more = srdma_rc_resp_more(&qp->resp.rc, burst),
 	};
 
 	if (out == SRDMA_OUT_READ && b.len)
@@ -100,11 +103,12 @@ static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 
 /* Returns whether the engine can go on. */
 static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
-			const struct srdma_rc_resp_burst *burst)
+			const struct srdma_rc_resp_burst *burst,
+			struct srdma_outbox *outbox)
 {
 	struct srdma_rc_resp *rc = &qp->resp.rc;
 
-	switch (send(qp, out, burst)) {
+	switch (send(qp, out, burst, outbox)) {
 	case SRDMA_TX_SENT:
 	case SRDMA_TX_NOROUTE:
 	case SRDMA_TX_NOMEM:
@@ -122,14 +126,8 @@ static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
 	return false;
 }
 
-/**
- * srdma_respond - send the answers that are due
- * @qp: queue pair
- * @budget: packets to send at most, give or take a train
- *
- * Return: what is left of the budget; not more than 0 when answers may be.
- */
-int srdma_respond(struct srdma_qp *qp, int budget)
+static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
+			int budget)
 {
 	struct srdma_rc_resp *rc = &qp->resp.rc;
 	struct srdma_rc_resp_burst burst;
@@ -141,9 +139,28 @@ int srdma_respond(struct srdma_qp *qp, int budget)
 			return 0;
 		srdma_tx_limit(qp, &qp->resp.path, qp->resp.mtu, &limit);
 		out = srdma_rc_resp_next(rc, &limit, credits(qp), &burst);
-		if (out == SRDMA_OUT_NONE || !respond_one(qp, out, &burst))
+		if (out == SRDMA_OUT_NONE || !respond_one(qp, out, &burst, outbox))
 			break;
 		budget -= burst.b.count;
 	}
+	return budget;
+}
+
+/**
+ * srdma_respond - send the answers that are due
+ * @qp: queue pair
+ * @budget: packets to send at most, give or take a train
+ *
+ * Return: what is left of the budget; not more than 0 when answers may be.
+ */
+int srdma_respond(struct srdma_qp *qp, int budget)
+{
+	struct srdma_outbox outbox;
+
+	if (!srdma_rc_resp_due(&qp->resp.rc))
+		return budget;
+	srdma_outbox_init(&outbox);
+	budget = respond_into(&outbox, qp, budget);
+	srdma_tx_flush(qp, &qp->resp.path, &outbox);
 	return budget;
 }

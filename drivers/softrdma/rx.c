@@ -174,15 +174,23 @@ struct srdma_qp *srdma_rx_taker(const struct sk_buff *skb, bool *response,
 	return NULL;
 }
 
+/* Drops an skb with all that is in it. */
+static void drop_all(struct sk_buff *skb, enum srdma_stat why)
+{
+	srdma_drop(srdma_arrival(skb)->dev, why, srdma_arrival(skb)->left);
+	kfree_skb(skb);
+}
+
+static struct srdma_engine *engine_of(struct srdma_qp *qp, bool response)
+{
+	return response ? &qp->send : &qp->recv;
+}
+
 static void deliver(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 {
-	struct srdma_arrival *arrival = srdma_arrival(skb);
-
 	trace_srdma_rx(qp, skb, response);
-	if (srdma_engine_deliver(response ? &qp->send : &qp->recv, skb))
-		return;
-	srdma_drop(arrival->dev, SRDMA_STAT_RX_INBOX_FULL, arrival->left);
-	kfree_skb(skb);
+	if (!srdma_engine_deliver(engine_of(qp, response), skb))
+		drop_all(skb, SRDMA_STAT_RX_INBOX_FULL);
 }
 
 static void deliver_copy(struct srdma_qp *qp, struct sk_buff *skb)
@@ -226,9 +234,7 @@ static bool is_lost_on_demand(struct sk_buff *skb)
 {
 	if (!srdma_fault(SRDMA_FAULT_RX))
 		return false;
-	srdma_drop(srdma_arrival(skb)->dev, SRDMA_STAT_RX_FAULT,
-		   srdma_arrival(skb)->left);
-	kfree_skb(skb);
+	drop_all(skb, SRDMA_STAT_RX_FAULT);
 	return true;
 }
 
@@ -276,6 +282,40 @@ static void dispatch(struct sk_buff *skb, const u64 *pass)
 void srdma_rx_dispatch(struct sk_buff *skb)
 {
 	dispatch(skb, NULL);
+}
+
+/**
+ * srdma_rx_dispatch_looped - give looped packets to the QP they are for
+ * @list: skbs as for srdma_rx_dispatch(), which one engine of a connected QP
+ *	has sent; emptied
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_rx_dispatch_looped(struct sk_buff_head *list)
+{
+	struct sk_buff *skb, *next;
+	enum srdma_stat why;
+	struct srdma_qp *qp;
+	bool response;
+
+	skb_queue_walk_safe(list, skb, next) {
+		if (!srdma_fault(SRDMA_FAULT_RX))
+			continue;
+		__skb_unlink(skb, list);
+		drop_all(skb, SRDMA_STAT_RX_FAULT);
+	}
+	if (skb_queue_empty(list))
+		return;
+	qp = srdma_rx_taker(skb_peek(list), &response, &why);
+	if (qp) {
+		skb_queue_walk(list, skb)
+			trace_srdma_rx(qp, skb, response);
+		srdma_engine_deliver_all(engine_of(qp, response), list);
+		srdma_qp_put(qp);
+		why = SRDMA_STAT_RX_INBOX_FULL;
+	}
+	while ((skb = __skb_dequeue(list)))
+		drop_all(skb, why);
 }
 
 /**

@@ -9,12 +9,14 @@
 
 struct net;
 struct sk_buff;
+struct sk_buff_head;
 struct srdma_dev;
 struct srdma_qp;
 
 int srdma_rx_register(struct net *net);
 void srdma_rx_unregister(struct net *net);
 void srdma_rx_dispatch(struct sk_buff *skb);
+void srdma_rx_dispatch_looped(struct sk_buff_head *list);
 
 bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 		   enum srdma_stat *why);

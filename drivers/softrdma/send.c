@@ -260,9 +260,19 @@ static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 	}
 }
 
+/* Is this the end of a message, with the next one at hand? */
+static bool more_follows(const struct srdma_qp *qp,
+			 const struct srdma_rc_burst *burst)
+{
+	const struct srdma_rc_msg *msg = burst->msg;
+
+	return burst->idx + 1 != head_index(qp) &&
+	       burst->b.offset + burst->b.len == msg->len;
+}
+
 /* Returns whether the engine can go on sending. */
 static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
-		       u64 now)
+		       u64 now, struct srdma_outbox *outbox)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
 	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
@@ -286,6 +296,8 @@ static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 		.hdr = &hdr,
 		.burst = &b,
 		.payload = &payload.base,
+		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
+		.more = more_follows(qp, burst),
 		.may_refer = is_rc(qp) && !wqe->is_inline,
 	};
 	enum srdma_status status = SRDMA_ST_OK;
@@ -377,7 +389,8 @@ static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
  * Sends what may be sent. Returns what is left of the budget; 0 when there
  * may be more to send.
  */
-static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
+		     int budget)
 {
 	struct srdma_rc_burst burst;
 	int fetched;
@@ -385,7 +398,7 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 	while (budget > 0) {
 		switch (ask(qp, now, &burst)) {
 		case SRDMA_NEXT_SEND:
-			if (!send_burst(qp, &burst, now))
+			if (!send_burst(qp, &burst, now, outbox))
 				return budget;
 			budget -= burst.b.count;
 			break;
@@ -420,6 +433,16 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 		}
 	}
 	return 0;
+}
+
+static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+{
+	struct srdma_outbox outbox;
+
+	srdma_outbox_init(&outbox);
+	budget = send_into(&outbox, qp, now, budget);
+	srdma_tx_flush(qp, &qp->req.path, &outbox);
+	return budget;
 }
 
 /* The timer is left alone when it fires early enough. */
@@ -470,6 +493,7 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
 	u64 now = ktime_get_ns();
 
+	srdma_doorbell_take(qp, events & BIT(SRDMA_EVENT_LATE));
 	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ)) {
 		srdma_engine_clear(engine);
 		return false;
@@ -520,6 +544,7 @@ int srdma_send_init(struct srdma_qp *qp)
 	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
 				   HRTIMER_MODE_ABS_SOFT);
 	srdma_engine_init(&qp->send, run_send);
+	srdma_doorbell_init(qp);
 	return 0;
 }
 
@@ -529,6 +554,7 @@ void srdma_send_uninit(struct srdma_qp *qp)
 	struct srdma_requester *req = &qp->req;
 
 	hrtimer_cancel(&req->timer);
+	srdma_doorbell_uninit(qp);
 	srdma_engine_uninit(&qp->send);
 	srdma_path_drop(&req->path);
 	kfree(req->slot);

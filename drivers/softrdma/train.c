@@ -52,12 +52,24 @@ struct frag_pool {
 
 static DEFINE_PER_CPU(struct frag_pool, frag_pool);
 
-/*
- * A looped skb that was used up: the next one that this CPU needs, since an
- * answer, or the next message, is likely to follow at once. Used with bottom
- * halves disabled. KASAN is to see who uses one too long.
+/* As many as one run is likely to have on their way at once. */
+#define SPARE_LOOPS	16
+
+/**
+ * struct spare_loops - looped skbs that were used up: the next ones that this
+ *	CPU needs, since an answer, or the next message, is likely to follow at
+ *	once. Used with bottom halves disabled.
+ * @skb: they
+ * @count: how many
  */
-static DEFINE_PER_CPU(struct sk_buff *, spare_loop);
+struct spare_loops {
+	struct sk_buff *skb[SPARE_LOOPS];
+	u32 count;
+};
+
+static DEFINE_PER_CPU(struct spare_loops, spare_loops);
+
+/* KASAN is to see who uses one too long. */
 #define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
 
 /**
@@ -267,7 +279,7 @@ static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
 }
 
 /* Puts packets into fragments; returns how many it could, or an error. */
-static int put_train(struct builder *b, struct sk_buff *skb, u32 first,
+static int put_train(struct builder *b, struct srdma_train *train, u32 first,
 		     u32 count)
 {
 	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
@@ -276,14 +288,16 @@ static int put_train(struct builder *b, struct sk_buff *skb, u32 first,
 	int bytes;
 
 	for (i = 0; i < count; i += n) {
-		room = frag_open(skb, pool, each);
+		room = frag_open(train->skb, pool, each);
 		if (!room)
 			break;
 		n = min(count - i, room / each);
-		bytes = put_packets(b, first + i, i, n, frag_at(pool));
+		bytes = put_packets(b, first + i, train->count, n,
+				    frag_at(pool));
 		if (bytes < 0)
 			return bytes;
-		frag_take(skb, pool, bytes);
+		frag_take(train->skb, pool, bytes);
+		train->count += n;
 	}
 	return i;
 }
@@ -325,11 +339,13 @@ static void put_udp(struct sk_buff *skb, const struct srdma_path *path,
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
-/* Puts IP and UDP before @count packets; the stack fills in the IP length. */
-static void finish(const struct builder *b, struct sk_buff *skb, u32 first,
+/*
+ * Puts IP and UDP before @count packets of @each bytes, the last of which may be
+ * shorter; the stack fills in the IP length.
+ */
+static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 		   u32 count)
 {
-	struct srdma_path *path = b->path;
 	bool is_v6 = path->av.is_v6;
 
 	memcpy(skb_push(skb, path->hdr_len), path->hdr, path->hdr_len);
@@ -342,7 +358,7 @@ static void finish(const struct builder *b, struct sk_buff *skb, u32 first,
 
 	if (count > 1) {
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-		skb_shinfo(skb)->gso_size = packet_len(b, first);
+		skb_shinfo(skb)->gso_size = each;
 		skb_shinfo(skb)->gso_segs = count;
 	}
 	skb->protocol = is_v6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
@@ -352,51 +368,146 @@ static void finish(const struct builder *b, struct sk_buff *skb, u32 first,
 	skb_dst_set_noref(skb, path->dst);
 }
 
-static struct sk_buff *build_train(struct builder *b, u32 first, u32 *count)
+static bool repays_vector(u32 bytes)
 {
-	struct sk_buff *skb;
+	return bytes > SINGLE_VECTOR_MIN;
+}
+
+/* Begins a train that has nothing yet, with packet @first of the burst next. */
+static int open_train(struct srdma_train *train, const struct builder *b,
+		      u32 first)
+{
+	train->skb = alloc_wire_skb(b->path, 0);
+	train->count = 0;
+	train->each = packet_len(b, first);
+	train->full = false;
+	return train->skb ? 0 : -ENOMEM;
+}
+
+/* Returns how many packets found room, 0 when there is no memory, or an error. */
+static int add(struct builder *b, struct srdma_train *train, u32 first,
+	       u32 count)
+{
 	int n;
 
-	skb = alloc_wire_skb(b->path, 0);
-	if (!skb)
-		return ERR_PTR(-ENOMEM);
 	n = open_payload(b->tx, first);
-	if (!n) {
-		b->vector = srdma_crc_begin();
-		n = put_train(b, skb, first, *count);
-		srdma_crc_end(b->vector);
-		close_payload(b->tx);
+	if (n)
+		return n;
+	b->vector = repays_vector(count * packet_len(b, first)) &&
+		    srdma_crc_begin();
+	n = put_train(b, train, first, count);
+	srdma_crc_end(b->vector);
+	close_payload(b->tx);
+	train->full = n > 0 && packet_len(b, first + n - 1) != train->each;
+	return n;
+}
+
+/**
+ * srdma_train_takes - may packets be added to a train
+ * @train: one that there is
+ * @tx: what is to be sent
+ * @first: first packet of the burst that would be added
+ * @count: how many
+ *
+ * UDP segmentation cuts all but the last to one length.
+ */
+bool srdma_train_takes(const struct srdma_train *train,
+		       const struct srdma_tx *tx, u32 first, u32 count)
+{
+	u32 hdr_len = srdma_opcode_get(tx->burst->first)->hdr_len;
+	u32 len = srdma_pkt_wire_len(hdr_len, payload_len(tx, first));
+
+	return !train->full &&
+	       (len == train->each || (len < train->each && count == 1));
+}
+
+/**
+ * srdma_train_add - add packets to a train, or begin one
+ * @train: train; srdma_train_takes() said yes, or there is none
+ * @tx: what is to be sent; the path has a route
+ * @first: first packet of the burst that is added
+ * @count: how many; filled with how many were
+ *
+ * Return: 0, -EFAULT when the payload cannot be had, or -ENOMEM; some may have
+ * been added even so.
+ */
+int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
+		    u32 first, u32 *count)
+{
+	struct builder b;
+	int n;
+
+	init_builder(&b, tx);
+	if (!train->skb) {
+		n = open_train(train, &b, first);
+		if (n)
+			return n;
 	}
-	if (n <= 0) {
-		kfree_skb(skb);
-		return ERR_PTR(n ?: -ENOMEM);
+	n = add(&b, train, first, *count);
+	if (!train->count) {
+		kfree_skb(train->skb);
+		train->skb = NULL;
 	}
+	if (n <= 0)
+		return n ?: -ENOMEM;
 	*count = n;
-	finish(b, skb, first, n);
+	return 0;
+}
+
+/**
+ * srdma_train_close - make an skb of a train; there is none any more
+ * @train: train
+ * @path: the path that it was built for; it has a route
+ *
+ * Return: an skb as of srdma_train_build().
+ */
+struct sk_buff *srdma_train_close(struct srdma_train *train,
+				  struct srdma_path *path)
+{
+	struct sk_buff *skb = train->skb;
+
+	finish(path, skb, train->each, train->count);
+	train->skb = NULL;
 	return skb;
 }
 
-static struct sk_buff *build_single(struct builder *b, u32 first)
+static struct sk_buff *build_train(const struct srdma_tx *tx, u32 first,
+				   u32 *count)
 {
-	u32 len = packet_len(b, first);
-	struct sk_buff *skb;
+	struct srdma_train train = {};
 	int err;
 
-	skb = alloc_wire_skb(b->path, len);
+	err = srdma_train_add(&train, tx, first, count);
+	if (!err)
+		return srdma_train_close(&train, tx->path);
+	kfree_skb(train.skb);
+	return ERR_PTR(err);
+}
+
+static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
+{
+	struct sk_buff *skb;
+	struct builder b;
+	u32 len;
+	int err;
+
+	init_builder(&b, tx);
+	len = packet_len(&b, first);
+	skb = alloc_wire_skb(tx->path, len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	err = open_payload(b->tx, first);
+	err = open_payload(tx, first);
 	if (!err) {
-		b->vector = len > SINGLE_VECTOR_MIN && srdma_crc_begin();
-		err = put_packet(b, first, 0, skb_put(skb, len), len);
-		srdma_crc_end(b->vector);
-		close_payload(b->tx);
+		b.vector = repays_vector(len) && srdma_crc_begin();
+		err = put_packet(&b, first, 0, skb_put(skb, len), len);
+		srdma_crc_end(b.vector);
+		close_payload(tx);
 	}
 	if (err) {
 		kfree_skb(skb);
 		return ERR_PTR(-EFAULT);
 	}
-	finish(b, skb, first, 1);
+	finish(tx->path, skb, len, 1);
 	return skb;
 }
 
@@ -415,19 +526,15 @@ static struct sk_buff *build_single(struct builder *b, u32 first)
 struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
 				  u32 *count)
 {
-	struct builder b;
-
-	init_builder(&b, tx);
 	if (*count > 1) {
-		struct sk_buff *skb = build_train(&b, first, count);
+		struct sk_buff *skb = build_train(tx, first, count);
 
 		if (skb != ERR_PTR(-ENOMEM))
 			return skb;
 		/* Memory in pieces may still hold one packet. */
 		*count = 1;
-		b.start_len = 0;
 	}
-	return build_single(&b, first);
+	return build_single(tx, first);
 }
 
 static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
@@ -534,12 +641,10 @@ static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
 /* Empty, with room for @len bytes, or for none where they go into fragments. */
 static struct sk_buff *alloc_loop(u32 len)
 {
-	struct sk_buff *skb = this_cpu_read(spare_loop);
+	struct spare_loops *spare = this_cpu_ptr(&spare_loops);
 
-	if (skb) {
-		this_cpu_write(spare_loop, NULL);
-		return skb;
-	}
+	if (spare->count)
+		return spare->skb[--spare->count];
 	/* One that is going to be kept serves for any. */
 	if (KEEP_SPARE)
 		len = LOOP_LINEAR_MAX;
@@ -592,7 +697,9 @@ struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
  */
 void srdma_train_free_loop(struct sk_buff *skb)
 {
-	if (!KEEP_SPARE || this_cpu_read(spare_loop) || skb_cloned(skb) ||
+	struct spare_loops *spare = this_cpu_ptr(&spare_loops);
+
+	if (!KEEP_SPARE || spare->count == SPARE_LOOPS || skb_cloned(skb) ||
 	    skb_shared(skb)) {
 		consume_skb(skb);
 		return;
@@ -601,12 +708,13 @@ void srdma_train_free_loop(struct sk_buff *skb)
 		drop_pages(skb);
 	skb->len = 0;
 	skb_reset_tail_pointer(skb);
-	this_cpu_write(spare_loop, skb);
+	spare->skb[spare->count++] = skb;
 }
 
 /* Nothing is built any more. */
 void srdma_train_exit(void)
 {
+	struct spare_loops *spare;
 	int cpu, i;
 
 	for_each_possible_cpu(cpu) {
@@ -617,7 +725,8 @@ void srdma_train_exit(void)
 				put_page(pool->pf[i].page);
 			pool->pf[i].page = NULL;
 		}
-		consume_skb(per_cpu(spare_loop, cpu));
-		per_cpu(spare_loop, cpu) = NULL;
+		spare = per_cpu_ptr(&spare_loops, cpu);
+		while (spare->count)
+			consume_skb(spare->skb[--spare->count]);
 	}
 }

@@ -9,10 +9,32 @@
 #include <linux/types.h>
 
 struct sk_buff;
+struct srdma_path;
 struct srdma_tx;
+
+/**
+ * struct srdma_train - packets for the wire that others may join
+ * @skb: they, without the headers before the first BTH; NULL: there are none,
+ *	and the other members mean nothing
+ * @count: how many
+ * @each: bytes of each but the last
+ * @full: nothing may follow: the last is shorter
+ */
+struct srdma_train {
+	struct sk_buff *skb;
+	u32 count;
+	u32 each;
+	bool full;
+};
 
 struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
 				  u32 *count);
+bool srdma_train_takes(const struct srdma_train *train,
+		       const struct srdma_tx *tx, u32 first, u32 count);
+int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
+		    u32 first, u32 *count);
+struct sk_buff *srdma_train_close(struct srdma_train *train,
+				  struct srdma_path *path);
 struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx);
 void srdma_train_free_loop(struct sk_buff *skb);
 void srdma_train_exit(void);

@@ -24,6 +24,10 @@
  */
 #define LOOP_BYTES	((MAX_SKB_FRAGS - 1) * PAGE_SIZE)
 
+/* Looped messages of up to this, and so many, may wait for each other. */
+#define LOOP_SHORT	(SZ_4K + sizeof(struct srdma_loop))
+#define LOOP_MANY	16
+
 /* What remains of 64 KB behind IPv6 and UDP headers. */
 #define WIRE_BYTES	(0xffffU - SRDMA_PATH_HDR_MAX)
 
@@ -40,8 +44,16 @@ static struct sk_buff *build(const struct srdma_tx *tx, u32 first, u32 *count)
 				    srdma_train_build(tx, first, count);
 }
 
+/* Hands over what is looped; the peer runs before this returns, or later. */
+static void flush_looped(struct srdma_outbox *outbox)
+{
+	if (!skb_queue_empty(&outbox->looped))
+		srdma_rx_dispatch_looped(&outbox->looped);
+}
+
 static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 {
+	struct srdma_outbox *outbox = tx->outbox;
 	struct srdma_dev *dev = tx->qp->dev;
 	struct sk_buff *skb;
 
@@ -52,7 +64,14 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
 		       skb->len - sizeof(struct srdma_loop));
 	trace_srdma_tx(tx, skb, 0, tx->burst->count);
-	srdma_rx_dispatch(skb);
+	if (!outbox) {
+		srdma_rx_dispatch(skb);
+		return SRDMA_TX_SENT;
+	}
+	__skb_queue_tail(&outbox->looped, skb);
+	if (!tx->more || skb->len > LOOP_SHORT ||
+	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
+		flush_looped(outbox);
 	return SRDMA_TX_SENT;
 }
 
@@ -60,25 +79,73 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
  * A refusal of the stack is a loss like any other: a full queue, a filter, an
  * interface that is down, a packet longer than the route's MTU.
  */
-static void hand_over(const struct srdma_tx *tx, struct sk_buff *skb, u32 first,
-		      u32 count)
+static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
+		      struct sk_buff *skb, u32 count)
 {
-	struct srdma_dev *dev = tx->qp->dev;
+	struct srdma_dev *dev = qp->dev;
 	struct net *net = dev_net(skb->dev);
 	int err;
 
 	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);
-	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES,
-		       skb->len - tx->path->hdr_len);
+	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, skb->len - path->hdr_len);
 	if (count > 1)
 		srdma_stat_inc(dev, SRDMA_STAT_TX_TRAINS);
 
-	trace_srdma_tx(tx, skb, first, count);
-	srdma_flight_add(tx->qp, skb);
-	err = tx->path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
-				   ip_local_out(net, NULL, skb);
+	srdma_flight_add(qp, skb);
+	err = path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
+			       ip_local_out(net, NULL, skb);
 	if (err < 0 || err == NET_XMIT_DROP)
 		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
+}
+
+/* The path has a route. */
+static void flush_train(struct srdma_qp *qp, struct srdma_path *path,
+			struct srdma_train *train)
+{
+	u32 count = train->count;
+
+	if (train->skb)
+		hand_over(qp, path, srdma_train_close(train, path), count);
+}
+
+/* Sends packets of the burst by themselves, up to @count; filled with how many. */
+static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
+{
+	struct sk_buff *skb = build(tx, first, count);
+
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	trace_srdma_tx(tx, skb, first, *count);
+	hand_over(tx->qp, tx->path, skb, *count);
+	return 0;
+}
+
+/*
+ * Sends them with others: what was built before, or is going to be. @most
+ * packets may be in one skb.
+ */
+static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
+			    u32 most)
+{
+	struct srdma_train *train = &tx->outbox->train;
+	bool ends = first + *count == tx->burst->count;
+	int err;
+
+	if (train->skb && (train->count + *count > most ||
+			   !srdma_train_takes(train, tx, first, *count)))
+		flush_train(tx->qp, tx->path, train);
+	if (!train->skb && !(tx->more && ends))
+		return send_alone(tx, first, count);
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return -ENOMEM;
+	err = srdma_train_add(train, tx, first, count);
+	if (!err)
+		trace_srdma_tx(tx, train->skb, first, *count);
+	if (err != -ENOMEM)
+		return err;
+	/* One of its own may find memory where the train has no room. */
+	flush_train(tx->qp, tx->path, train);
+	return send_alone(tx, first, count);
 }
 
 /* Bytes behind the UDP header of a packet of the burst, but for the last. */
@@ -94,6 +161,7 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 {
 	const struct srdma_burst *burst = tx->burst;
 	u32 most, n, i;
+	int err;
 
 	if (!srdma_flight_has_room(tx->qp, tx->engine)) {
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
@@ -101,22 +169,47 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 	}
 	most = srdma_path_train(tx->path, burst, wire_len(burst));
 	for (i = 0; i < burst->count; i += n) {
-		struct sk_buff *skb;
-
 		n = min(most, burst->count - i);
-		skb = build(tx, i, &n);
-		if (!IS_ERR(skb)) {
-			hand_over(tx, skb, i, n);
+		err = tx->outbox ? send_with_others(tx, i, &n, most) :
+				   send_alone(tx, i, &n);
+		if (!err)
 			continue;
-		}
-		if (!i || PTR_ERR(skb) != -ENOMEM)
-			return why_not_built(skb);
+		if (!i || err != -ENOMEM)
+			return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
 		/* Some have left: the others are lost. */
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
 			   burst->count - i);
 		break;
 	}
 	return SRDMA_TX_SENT;
+}
+
+/**
+ * srdma_tx_flush - send what is in an outbox
+ * @qp: sender, a connected QP
+ * @path: the engine's
+ * @outbox: the engine's; empty when this returns
+ *
+ * As srdma_tx_send(), with whatever that said of sending.
+ */
+void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
+		    struct srdma_outbox *outbox)
+{
+	struct srdma_train *train = &outbox->train;
+
+	flush_looped(outbox);
+	if (!train->skb)
+		return;
+	rcu_read_lock();
+	if (srdma_path_find(path, qp->dev, &qp->av) || path->is_local) {
+		/* The peer moved away just now. */
+		srdma_drop(qp->dev, SRDMA_STAT_TX_NO_ROUTE, train->count);
+		kfree_skb(train->skb);
+		train->skb = NULL;
+	} else {
+		flush_train(qp, path, train);
+	}
+	rcu_read_unlock();
 }
 
 /**

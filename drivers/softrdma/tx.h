@@ -6,6 +6,7 @@
 #define SRDMA_TX_H
 
 #include <linux/in6.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 #include "ah.h"
@@ -13,9 +14,21 @@
 #include "payload.h"
 #include "proto/burst.h"
 #include "proto/packet.h"
+#include "train.h"
 
 struct srdma_engine;
 struct srdma_qp;
+
+/**
+ * struct srdma_outbox - what one run of an engine has built and not sent yet,
+ *	so that more goes with it; of a connected QP
+ * @train: for the wire
+ * @looped: for a QP of the same device
+ */
+struct srdma_outbox {
+	struct srdma_train train;
+	struct sk_buff_head looped;
+};
 
 /**
  * struct srdma_tx - packets to be sent
@@ -27,6 +40,8 @@ struct srdma_qp;
  *	PSN, AckReq, SE and payload length are those of @burst
  * @burst: the packets; len is 0 where they carry no payload on the wire
  * @payload: where the payload comes from; NULL when there is none
+ * @outbox: the engine's, which it flushes; NULL: the packets go at once
+ * @more: more is likely to go into @outbox
  * @may_refer: the payload stays in place until the peer has acknowledged it:
  *	a looped skb may refer to it instead of copying it
  */
@@ -38,8 +53,16 @@ struct srdma_tx {
 	const struct srdma_pkt *hdr;
 	const struct srdma_burst *burst;
 	struct srdma_payload *payload;
+	struct srdma_outbox *outbox;
+	bool more;
 	bool may_refer;
 };
+
+static inline void srdma_outbox_init(struct srdma_outbox *outbox)
+{
+	outbox->train.skb = NULL;
+	__skb_queue_head_init(&outbox->looped);
+}
 
 /* What became of packets. */
 enum srdma_tx_result {
@@ -51,6 +74,8 @@ enum srdma_tx_result {
 };
 
 enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx);
+void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
+		    struct srdma_outbox *outbox);
 void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 		    u32 mtu, struct srdma_burst_limit *limit);
 

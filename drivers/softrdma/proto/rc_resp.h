@@ -28,6 +28,7 @@
 #include "burst.h"
 #include "opcode.h"
 #include "packet.h"
+#include "psn.h"
 
 /* Credit argument: no end-to-end flow control (SRQ, or not wanted). */
 #define SRDMA_RESP_NO_CREDITS	U32_MAX
@@ -301,6 +302,15 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 				       const struct srdma_burst_limit *limit,
 				       u32 credits,
 				       struct srdma_rc_resp_burst *out);
+
+/* Does the answer that @out belongs to end with it, and another one wait? */
+static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
+				      const struct srdma_rc_resp_burst *out)
+{
+	return resp->res_pending > 1 &&
+	       srdma_psn_add(out->b.psn, out->b.count) ==
+		       resp->res[out->res].end_psn;
+}
 
 /* The response of the last srdma_rc_resp_next() is on its way. */
 void srdma_rc_resp_sent(struct srdma_rc_resp *resp,

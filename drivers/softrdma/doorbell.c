@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doorbells of user space. Each is a run of the send engine, there and then;
+ * but short messages that are posted one by one, as fast as can be, cost less
+ * when one run takes many of them, and one skb carries them. So a request may
+ * wait for those that follow it: when nobody is to be told of it, and when
+ * requests have followed each other for a while, without one of the peer's
+ * between them.
+ *
+ * That another one follows is a guess. A wrong one costs the request one to two
+ * WAIT_NS, and puts the next guess off, for longer each time.
+ */
+#include <linux/minmax.h>
+#include <rdma/softrdma-abi.h>
+
+#include "compat/compat.h"
+#include "doorbell.h"
+#include "engine.h"
+#include "qp.h"
+#include "qp_state.h"
+
+/* Requests that one run takes: with more the gain hardly grows. */
+#define MOST_WAITING	16
+
+/* Longer ones are worth a run each, bytes. */
+#define SHORT_MESSAGE	SZ_4K
+
+/* How often the timer looks: who waits when it does may wait as long again. */
+#define WAIT_NS		(100 * NSEC_PER_USEC)
+
+/* Doorbells in a row that make one think that more follow. */
+#define ROW_MIN		64
+#define ROW_MAX		SZ_8K
+
+/* The timer looks after those who wait. */
+#define ARMED		0
+
+/*
+ * Nobody hears of the end of the request last posted, and it is short. User
+ * space may change it at any time: then it may wait, or not, in vain.
+ */
+static bool is_quiet(const struct srdma_ring *ring, u32 producer)
+{
+	const struct srdma_abi_send_wqe *raw =
+		srdma_ring_slot(ring, producer - 1);
+
+	if (READ_ONCE(raw->send_flags) & ~(u32)SRDMA_WR_INLINE)
+		return false;
+	switch (READ_ONCE(raw->opcode)) {
+	case SRDMA_WR_SEND:
+	case SRDMA_WR_SEND_IMM:
+	case SRDMA_WR_WRITE:
+	case SRDMA_WR_WRITE_IMM:
+	case SRDMA_WR_READ:
+		return READ_ONCE(raw->dma.length) <= SHORT_MESSAGE;
+	default:
+		return false;
+	}
+}
+
+/* Has exactly one request, a quiet one, been posted since the last doorbell? */
+static bool may_wait(const struct srdma_ring *ring, struct srdma_doorbell *bell)
+{
+	u32 producer = srdma_ring_load(ring, ring->producer);
+	u32 posted = (producer - READ_ONCE(bell->seen)) & ring->mask;
+
+	WRITE_ONCE(bell->seen, producer);
+	return posted == 1 && is_quiet(ring, producer);
+}
+
+static bool is_one_of_many(struct srdma_doorbell *bell)
+{
+	u32 row = READ_ONCE(bell->row);
+
+	if (row >= READ_ONCE(bell->needed))
+		return true;
+	WRITE_ONCE(bell->row, row + 1);
+	return false;
+}
+
+/* Returns whether the request waits: the timer or a run will see it. */
+static bool wait_for_more(struct srdma_doorbell *bell)
+{
+	/*
+	 * Fully ordered, as what changes ARMED in fired() is: either the timer
+	 * sees that we wait, or we see that it has gone.
+	 */
+	u32 waiting = atomic_inc_return(&bell->waiting);
+
+	if (waiting >= bell->most)
+		return false;
+	if (waiting == 1)
+		WRITE_ONCE(bell->changed, true);
+	if (!test_bit(ARMED, &bell->armed) &&
+	    !test_and_set_bit(ARMED, &bell->armed))
+		hrtimer_start(&bell->timer, ns_to_ktime(WAIT_NS),
+			      HRTIMER_MODE_REL);
+	return true;
+}
+
+/**
+ * srdma_doorbell_ring - user space may have posted
+ * @qp: queue pair
+ */
+void srdma_doorbell_ring(struct srdma_qp *qp)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+
+	if (bell->most && may_wait(&qp->sq.ring, bell) &&
+	    READ_ONCE(qp->state) == IB_QPS_RTS && is_one_of_many(bell) &&
+	    wait_for_more(bell))
+		return;
+	srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+}
+
+/**
+ * srdma_doorbell_flush - have the requests taken that wait
+ * @qp: queue pair; something is about to change for them
+ */
+void srdma_doorbell_flush(struct srdma_qp *qp)
+{
+	if (atomic_read(&qp->bell.waiting))
+		srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+}
+
+/* As long as there is a change, the timer only goes on. */
+static enum hrtimer_restart fired(struct hrtimer *timer)
+{
+	struct srdma_doorbell *bell =
+		container_of(timer, struct srdma_doorbell, timer);
+	struct srdma_qp *qp = container_of(bell, struct srdma_qp, bell);
+
+	if (READ_ONCE(bell->changed)) {
+		WRITE_ONCE(bell->changed, false);
+		hrtimer_forward_now(timer, ns_to_ktime(WAIT_NS));
+		return HRTIMER_RESTART;
+	}
+	clear_bit(ARMED, &bell->armed);
+	/* Pairs with wait_for_more(). */
+	smp_mb__after_atomic();
+	if (atomic_read(&bell->waiting))
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_LATE);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * srdma_doorbell_take - the send engine is about to look at the ring
+ * @qp: queue pair
+ * @late: nothing followed the requests that wait
+ */
+void srdma_doorbell_take(struct srdma_qp *qp, bool late)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+	u32 needed = READ_ONCE(bell->needed);
+
+	if (!atomic_read(&bell->waiting))
+		return;
+	/* Fully ordered: who waited is found in the ring. */
+	if (atomic_xchg(&bell->waiting, 0) >= bell->most)
+		needed = max(needed - needed / 8, ROW_MIN);
+	if (late) {
+		needed = min(needed * 2, ROW_MAX);
+		WRITE_ONCE(bell->row, 0);
+	}
+	WRITE_ONCE(bell->needed, needed);
+}
+
+/* The ring is in place. A quarter of it may wait; of a small one, nothing. */
+void srdma_doorbell_init(struct srdma_qp *qp)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+
+	srdma_compat_hrtimer_setup(&bell->timer, fired, HRTIMER_MODE_REL);
+	bell->needed = ROW_MIN;
+	if (qp->is_user && !qp->sig_all && srdma_qp_has_peer(qp))
+		bell->most = min_t(u32, srdma_ring_entries(&qp->sq.ring) / 4,
+				   MOST_WAITING);
+}
+
+/* The engine is stopped, and nobody rings any more. */
+void srdma_doorbell_uninit(struct srdma_qp *qp)
+{
+	hrtimer_cancel(&qp->bell.timer);
+}

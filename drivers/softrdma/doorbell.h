@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Doorbells of user space: whether what was posted is sent at once, or waits
+ * for what follows.
+ */
+#ifndef SRDMA_DOORBELL_H
+#define SRDMA_DOORBELL_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/hrtimer.h>
+#include <linux/types.h>
+
+struct srdma_qp;
+
+/**
+ * struct srdma_doorbell - what is known of how requests are posted
+ * @most: doorbells that may wait for the next one; 0: none ever does
+ * @waiting: doorbells that wait; the engine takes them all
+ * @armed: bit 0: @timer is going to look after them
+ * @timer: ends the wait that nothing else ended
+ * @seen: producer's index at the last doorbell
+ * @row: doorbells in a row that could have waited
+ * @needed: as many in a row before one does
+ * @changed: others wait than when @timer last looked
+ *
+ * But for @waiting and @armed these are hints: threads that ring at once may
+ * spoil them, which costs time and nothing else.
+ */
+struct srdma_doorbell {
+	u32 most;
+	atomic_t waiting;
+	unsigned long armed;
+	struct hrtimer timer;
+	u32 seen;
+	u32 row;
+	u32 needed;
+	bool changed;
+};
+
+void srdma_doorbell_init(struct srdma_qp *qp);
+void srdma_doorbell_uninit(struct srdma_qp *qp);
+void srdma_doorbell_ring(struct srdma_qp *qp);
+void srdma_doorbell_flush(struct srdma_qp *qp);
+void srdma_doorbell_take(struct srdma_qp *qp, bool late);
+
+/* Who answers a peer is not to keep it waiting. */
+static inline void srdma_doorbell_peer_asks(struct srdma_doorbell *bell)
+{
+	if (READ_ONCE(bell->row))
+		WRITE_ONCE(bell->row, 0);
+}
+
+#endif
