@@ -291,7 +291,7 @@ static void hand_on_rest(struct sk_buff *skb)
 
 /**
  * srdma_arrival_next - the next packet of what arrived
- * @skb: what arrived
+ * @skb: what arrived; there is a next packet
  * @qp: the QP whose engine asks
  * @responses: it is the send engine, which hears responses
  * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
@@ -308,8 +308,6 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 	enum srdma_stat why;
 	bool good = true;
 
-	if (!arrival->left)
-		return SRDMA_ARRIVED_END;
 	if (is_loop(skb))
 		read_looped(skb, pkt);
 	else
@@ -317,6 +315,7 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 
 	if (good && !arrival->to_group &&
 	    (pkt->dest_qpn != qp->qpn || is_response(pkt->op) != responses)) {
+		/* Nothing is left then. */
 		hand_on_rest(skb);
 		return SRDMA_ARRIVED_FOREIGN;
 	}

@@ -97,7 +97,6 @@ enum srdma_arrived {
 	SRDMA_ARRIVED_PACKET,	/* a packet for this engine, ICRC right */
 	SRDMA_ARRIVED_BAD,	/* dropped and counted; ask again */
 	SRDMA_ARRIVED_FOREIGN,	/* the rest was handed on to its own engine */
-	SRDMA_ARRIVED_END,	/* no more */
 };
 
 /* Look past the next packet, unseen. */

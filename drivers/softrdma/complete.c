@@ -147,7 +147,7 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 	int count = 0;
 
 	srdma_skb_walk_begin(&walk, skb);
-	for (;;) {
+	while (srdma_arrival(skb)->left) {
 		switch (srdma_arrival_next(skb, qp, true, &pkt)) {
 		case SRDMA_ARRIVED_PACKET:
 			if (pkt.opcode == SRDMA_CNP)
@@ -155,15 +155,13 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 			else
 				hear(qp, skb, &pkt, &walk, now);
 			count += pkt.more + 1;
-			continue;
+			break;
 		case SRDMA_ARRIVED_BAD:
 			count++;
-			continue;
+			break;
 		case SRDMA_ARRIVED_FOREIGN:
-		case SRDMA_ARRIVED_END:
 			break;
 		}
-		break;
 	}
 	srdma_skb_walk_end(&walk);
 	return count;

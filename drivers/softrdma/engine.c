@@ -260,16 +260,15 @@ void srdma_engine_deliver_all(struct srdma_engine *engine,
  */
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = __skb_dequeue(&engine->taken);
 
-	if (skb_queue_empty_lockless(&engine->inbox))
-		return NULL;
+	if (skb || skb_queue_empty_lockless(&engine->inbox))
+		return skb;
 	spin_lock(&engine->inbox.lock);
-	skb = __skb_dequeue(&engine->inbox);
-	if (skb)
-		engine->inbox_bytes -= skb->truesize;
+	skb_queue_splice_init(&engine->inbox, &engine->taken);
+	engine->inbox_bytes = 0;
 	spin_unlock(&engine->inbox.lock);
-	return skb;
+	return __skb_dequeue(&engine->taken);
 }
 
 /* Drops what waits in the inbox. */
@@ -292,6 +291,7 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run)
 {
 	atomic_set(&engine->state, ENGINE_STOPPED);
 	skb_queue_head_init(&engine->inbox);
+	__skb_queue_head_init(&engine->taken);
 	engine->run = run;
 	tasklet_setup(&engine->tasklet, run_in_softirq);
 	init_completion(&engine->idle);
@@ -329,4 +329,5 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	engine->inbox_bytes = ENGINE_INBOX_BYTES;
 	spin_unlock_bh(&engine->inbox.lock);
 	skb_queue_purge(&engine->inbox);
+	__skb_queue_purge(&engine->taken);
 }

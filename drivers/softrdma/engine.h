@@ -45,6 +45,7 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @events: bits of enum srdma_engine_event that wait
  * @inbox: packets that wait; its lock guards @inbox_bytes
  * @inbox_bytes: memory that they hold, bytes
+ * @taken: packets that the owner has taken out together, to look at in turn
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
  * @idle: completed when an owner leaves a stopped engine
@@ -54,6 +55,7 @@ struct srdma_engine {
 	unsigned long events;
 	struct sk_buff_head inbox;
 	u32 inbox_bytes;
+	struct sk_buff_head taken;
 	srdma_engine_run_t run;
 	struct tasklet_struct tasklet;
 	struct completion idle;

@@ -502,21 +502,19 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 	r.qp = qp;
 	r.skb = skb;
 	srdma_skb_walk_begin(&r.walk, skb);
-	for (;;) {
+	while (srdma_arrival(skb)->left) {
 		switch (srdma_arrival_next(skb, qp, false, &r.pkt)) {
 		case SRDMA_ARRIVED_PACKET:
 			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 				serve(&r);
 			count += r.pkt.more + 1;
-			continue;
+			break;
 		case SRDMA_ARRIVED_BAD:
 			count++;
-			continue;
+			break;
 		case SRDMA_ARRIVED_FOREIGN:
-		case SRDMA_ARRIVED_END:
 			break;
 		}
-		break;
 	}
 	srdma_skb_walk_end(&r.walk);
 	return count;

@@ -308,8 +308,9 @@ void srdma_rx_dispatch_looped(struct sk_buff_head *list)
 		return;
 	qp = srdma_rx_taker(skb_peek(list), &response, &why);
 	if (qp) {
-		skb_queue_walk(list, skb)
-			trace_srdma_rx(qp, skb, response);
+		if (trace_srdma_rx_enabled())
+			skb_queue_walk(list, skb)
+				trace_srdma_rx(qp, skb, response);
 		srdma_engine_deliver_all(engine_of(qp, response), list);
 		srdma_qp_put(qp);
 		why = SRDMA_STAT_RX_INBOX_FULL;

@@ -212,6 +212,20 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 	rcu_read_unlock();
 }
 
+/* Asked once in a run where the peer is always the same. */
+static bool is_known_local(const struct srdma_tx *tx)
+{
+	struct srdma_outbox *outbox = tx->outbox;
+	bool is_local;
+
+	if (outbox && outbox->is_local)
+		return true;
+	is_local = srdma_path_is_known_local(tx->path, tx->qp->dev, tx->av);
+	if (outbox)
+		outbox->is_local = is_local;
+	return is_local;
+}
+
 /**
  * srdma_tx_send - send a burst
  * @tx: what, from whom, to whom
@@ -224,7 +238,7 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 	enum srdma_tx_result result = SRDMA_TX_SENT;
 	bool fault = srdma_fault(SRDMA_FAULT_ROUTE);
 
-	if (!fault && srdma_path_is_known_local(tx->path, tx->qp->dev, tx->av))
+	if (!fault && is_known_local(tx))
 		return send_local(tx);
 
 	rcu_read_lock();

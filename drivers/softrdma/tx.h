@@ -22,10 +22,12 @@ struct srdma_qp;
 /**
  * struct srdma_outbox - what one run of an engine has built and not sent yet,
  *	so that more goes with it; of a connected QP
+ * @is_local: the peer was found on the same device in this run
  * @train: for the wire
  * @looped: for a QP of the same device
  */
 struct srdma_outbox {
+	bool is_local;
 	struct srdma_train train;
 	struct sk_buff_head looped;
 };
@@ -60,6 +62,7 @@ struct srdma_tx {
 
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 {
+	outbox->is_local = false;
 	outbox->train.skb = NULL;
 	__skb_queue_head_init(&outbox->looped);
 }
