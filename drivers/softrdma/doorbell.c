@@ -14,10 +14,11 @@
 #include <rdma/softrdma-abi.h>
 
 #include "compat/compat.h"
+#include "device.h"
 #include "doorbell.h"
 #include "engine.h"
 #include "qp.h"
-#include "qp_state.h"
+#include "stats.h"
 
 /* Requests that one run takes: with more the gain hardly grows. */
 #define MOST_WAITING	16
@@ -152,13 +153,17 @@ void srdma_doorbell_take(struct srdma_qp *qp, bool late)
 {
 	struct srdma_doorbell *bell = &qp->bell;
 	u32 needed = READ_ONCE(bell->needed);
+	u32 waited;
 
 	if (!atomic_read(&bell->waiting))
 		return;
 	/* Fully ordered: who waited is found in the ring. */
-	if (atomic_xchg(&bell->waiting, 0) >= bell->most)
+	waited = atomic_xchg(&bell->waiting, 0);
+	srdma_stat_add(qp->dev, SRDMA_STAT_BELL_WAITED, waited);
+	if (waited >= bell->most)
 		needed = max(needed - needed / 8, ROW_MIN);
 	if (late) {
+		srdma_stat_inc(qp->dev, SRDMA_STAT_BELL_LATE);
 		needed = min(needed * 2, ROW_MAX);
 		WRITE_ONCE(bell->row, 0);
 	}

@@ -19,6 +19,8 @@
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
+ * @SRDMA_STAT_BELL_WAITED: doorbells that waited for the next one
+ * @SRDMA_STAT_BELL_LATE: waits that nothing ended but time
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
  * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
@@ -55,6 +57,8 @@ enum srdma_stat {
 	SRDMA_STAT_LINK_DOWN,
 	SRDMA_STAT_CQ_OVERRUN,
 	SRDMA_STAT_UD_NO_RWQE,
+	SRDMA_STAT_BELL_WAITED,
+	SRDMA_STAT_BELL_LATE,
 	SRDMA_STAT_TX_PACKETS,
 	SRDMA_STAT_TX_BYTES,
 	SRDMA_STAT_TX_TRAINS,
@@ -96,6 +100,8 @@ enum srdma_stat {
 	S(SRDMA_STAT_LINK_DOWN, "link_downed")				\
 	S(SRDMA_STAT_CQ_OVERRUN, "cq_overrun")				\
 	S(SRDMA_STAT_UD_NO_RWQE, "ud_no_receive_wqe")			\
+	S(SRDMA_STAT_BELL_WAITED, "doorbell_waited")			\
+	S(SRDMA_STAT_BELL_LATE, "doorbell_late")			\
 	S(SRDMA_STAT_TX_PACKETS, "tx_packets")				\
 	S(SRDMA_STAT_TX_BYTES, "tx_bytes")				\
 	S(SRDMA_STAT_TX_TRAINS, "tx_trains")				\

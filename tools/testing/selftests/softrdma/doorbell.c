@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests that nobody waits for, posted one by one and fast: some wait in the
+ * ring until others follow, and leave together. None of that may be noticed but
+ * by the counters.
+ */
+#include "pair_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include "counters.h"
+#include "ends.h"
+
+/* Doorbells in a row before the first one waits (doorbell.c of the driver). */
+#define ROW	64
+
+/* Requests that may wait, of the rings below. */
+#define MOST	16
+
+/* A request in each: its number, where nothing was before. */
+#define SLOT	64
+
+static const struct pair_options rc = {
+	.type = IBV_QPT_RC, .send_wr = 500, .rnr_retry = 7,
+};
+
+static void use_counters(struct pair *pair)
+{
+	counters_use(pair->wire == PAIR_LOOPBACK ? TOPO_LINK : ENDS_LINK_A);
+}
+
+/* Words that appear in the memory of the peer, or the peer's in ours. */
+static volatile uint32_t *slot(struct pair_end *end, int i)
+{
+	return (volatile uint32_t *)(end->buffer + i * SLOT);
+}
+
+/* Posts a request that completes without a word. 0 or errno. */
+static int post_quietly(struct pair *pair, enum ibv_wr_opcode opcode,
+			size_t offset, uint32_t len)
+{
+	struct pair_wr wr;
+
+	pair_wr_init(&wr, &pair->a, &pair->b, opcode, offset, len);
+	wr.wr.send_flags = 0;
+	return pair_post(&pair->a, &wr);
+}
+
+/* WRITEs of numbers [first, end), each by a doorbell of its own. 0 or errno. */
+static int write_numbers(struct pair *pair, int first, int end)
+{
+	int i, ret;
+
+	for (i = first; i < end; i++) {
+		*slot(&pair->a, i) = i + 1;
+		ret = post_quietly(pair, IBV_WR_RDMA_WRITE, i * SLOT, 4);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* How many of the numbers have arrived when all have, or time is up. */
+static int numbers_arrived(struct pair *pair, int count)
+{
+	long end = topo_now_ms() + PAIR_PATIENCE_MS;
+	int i = 0;
+
+	while (i < count && topo_now_ms() < end) {
+		if (*slot(&pair->b, i) == i + 1)
+			i++;
+		else
+			sched_yield();
+	}
+	return i;
+}
+
+/* However many there are: the last ones are not left behind. */
+TEST_F(pair, requests_arrive_though_none_follows)
+{
+	int64_t waited;
+	int more;
+
+	use_counters(&self->pair);
+	waited = counters_get("doorbell_waited");
+	for (more = 0; more <= MOST + 1; more++) {
+		ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+		ASSERT_EQ(0, write_numbers(&self->pair, 0, ROW + more));
+		EXPECT_EQ(ROW + more, numbers_arrived(&self->pair, ROW + more));
+		ASSERT_EQ(0, pair_disconnect(&self->pair));
+	}
+	EXPECT_LT(waited, counters_get("doorbell_waited"));
+}
+
+/* After a wait in vain there are more doorbells until the next one. */
+TEST_F(pair, waits_in_vain_become_rare)
+{
+	int64_t late;
+	int i;
+
+	use_counters(&self->pair);
+	late = counters_get("doorbell_late");
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	for (i = 0; i < 16 * ROW; i++) {
+		ASSERT_EQ(0, write_numbers(&self->pair, i, i + 1));
+		while (*slot(&self->pair.b, i) != i + 1)
+			sched_yield();
+	}
+	late = counters_get("doorbell_late") - late;
+	EXPECT_LT(0, late);
+	EXPECT_GE(4, late);
+}
+
+/* What was posted before the state changes is begun before. */
+TEST_F(pair, destroying_the_qp_leaves_nothing_behind)
+{
+	int count = ROW + MOST / 2;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	ASSERT_EQ(0, write_numbers(&self->pair, 0, count));
+	ASSERT_EQ(0, ibv_destroy_qp(self->a->qp));
+	self->a->qp = NULL;
+	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+}
+
+TEST_F(pair, the_error_state_leaves_nothing_behind)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int count = ROW + MOST / 2;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	ASSERT_EQ(0, write_numbers(&self->pair, 0, count));
+	ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &attr, IBV_QP_STATE));
+	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+}
+
+TEST_F(pair, requests_before_and_behind_sqd_arrive)
+{
+	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD };
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	int count = ROW + MOST / 2;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	ASSERT_EQ(0, write_numbers(&self->pair, 0, count));
+	ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &sqd, IBV_QP_STATE));
+	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+	ASSERT_EQ(0, write_numbers(&self->pair, count, 2 * count));
+	ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &rts, IBV_QP_STATE));
+	ASSERT_EQ(0, write_numbers(&self->pair, 2 * count, 3 * count));
+	EXPECT_EQ(3 * count, numbers_arrived(&self->pair, 3 * count));
+}
+
+/* A completion that was asked for comes, whatever waits in front of it. */
+TEST_F(pair, completions_come_in_a_stream)
+{
+	struct pair_wr wr;
+	int i;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	for (i = 0; i < 30; i++) {
+		ASSERT_EQ(0, write_numbers(&self->pair, 10 * i, 10 * i + 9));
+		*slot(self->a, 10 * i + 9) = 10 * i + 10;
+		pair_wr_init(&wr, self->a, self->b, IBV_WR_RDMA_WRITE,
+			     (10 * i + 9) * SLOT, 4);
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+		ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+		EXPECT_EQ(10 * i + 10, *slot(self->b, 10 * i + 9));
+	}
+}
+
+/* Whoever is asked by the peer between its own requests does not wait. */
+TEST_F(pair, answers_do_not_wait)
+{
+	struct pair back;
+	int64_t waited;
+	int i;
+
+	use_counters(&self->pair);
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	back = (struct pair){ .a = self->pair.b, .b = self->pair.a };
+	waited = counters_get("doorbell_waited");
+	for (i = 0; i < 4 * ROW; i += 2) {
+		ASSERT_EQ(0, write_numbers(&self->pair, i, i + 1));
+		while (*slot(self->b, i) != i + 1)
+			sched_yield();
+		ASSERT_EQ(0, write_numbers(&back, i + 1, i + 2));
+		while (*slot(self->a, i + 1) != i + 2)
+			sched_yield();
+	}
+	EXPECT_EQ(waited, counters_get("doorbell_waited"));
+}
+
+/*
+ * Lengths that are the same for a while, and grow, and shrink: what goes with
+ * what into one skb changes all the time. READs are among them.
+ */
+static uint32_t length_of(int i)
+{
+	static const uint32_t lengths[] = {
+		64, 64, 64, 64, 64, 60, 64, 64, 1, 1, 2, 3, 4, 5, 200, 200,
+		199, 120, 120, 120, 1, 0, 0, 64, 8, 8, 8, 8, 8, 7, 8, 160,
+	};
+
+	return lengths[i % 32];
+}
+
+static bool is_read(int i)
+{
+	return i % 37 > 29;
+}
+
+TEST_F(pair, messages_of_all_lengths_arrive)
+{
+	struct pair_options options = rc;
+	int count = 300, room = 200, i;
+	size_t at;
+
+	options.buffer = count * room;
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	for (i = 0, at = 0; i < count; i++, at += room)
+		pair_fill((is_read(i) ? self->b : self->a)->buffer + at, room,
+			  i);
+	for (i = 0, at = 0; i < count; i++, at += room)
+		ASSERT_EQ(0, post_quietly(&self->pair, is_read(i) ?
+					  IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
+					  at, length_of(i)));
+	{
+		struct pair_wr wr;
+
+		pair_wr_init(&wr, self->a, self->b, IBV_WR_RDMA_WRITE, 0, 0);
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+	}
+	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	for (i = 0, at = 0; i < count; i++, at += room) {
+		struct pair_end *to = is_read(i) ? self->a : self->b;
+
+		EXPECT_TRUE(pair_filled(to->buffer + at, length_of(i), i))
+			TH_LOG("message %d", i);
+		/* Nothing behind its end. */
+		if (length_of(i) < room)
+			EXPECT_EQ(0, to->buffer[at + length_of(i)]);
+	}
+}
+
+/* SENDs fill the receives in their order, each with its own length. */
+TEST_F(pair, sends_arrive_in_their_order)
+{
+	int count = 400, i;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	for (i = 0; i < 200; i++)
+		ASSERT_EQ(0, pair_post_recv(self->b, i * 200, 200));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, post_quietly(&self->pair, IBV_WR_SEND, 0,
+					  length_of(i)));
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+		ASSERT_EQ(IBV_WC_SUCCESS, wc.status);
+		EXPECT_EQ(length_of(i), wc.byte_len);
+		EXPECT_EQ(i % 200 * 200, wc.wr_id);
+		ASSERT_EQ(0, pair_post_recv(self->b, wc.wr_id, 200));
+	}
+}
+
+/* UC has no acknowledges that would end a wait. */
+TEST_F(pair, unreliable_writes_arrive)
+{
+	struct pair_options options = rc;
+	int count = ROW + MOST / 2;
+
+	options.type = IBV_QPT_UC;
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, write_numbers(&self->pair, 0, count));
+	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+}
+
+#define THREADS	4
+#define EACH	240
+
+/**
+ * struct writer - a thread that posts
+ * @pair: where
+ * @first: number of its first request
+ * @wrong: an errno that should not have been
+ * @thread: itself
+ */
+struct writer {
+	struct pair *pair;
+	int first;
+	int wrong;
+	pthread_t thread;
+};
+
+static void *write_own_numbers(void *arg)
+{
+	struct writer *writer = arg;
+	int i = writer->first, ret;
+
+	while (i < writer->first + EACH && !writer->wrong) {
+		ret = write_numbers(writer->pair, i, i + 1);
+		if (!ret)
+			i++;
+		else if (ret == ENOMEM)
+			sched_yield();
+		else
+			writer->wrong = ret;
+	}
+	return NULL;
+}
+
+TEST_F(pair, threads_leave_nothing_behind)
+{
+	struct writer writers[THREADS];
+	int i;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	for (i = 0; i < THREADS; i++) {
+		writers[i] = (struct writer){ .pair = &self->pair,
+					      .first = i * EACH };
+		ASSERT_EQ(0, pthread_create(&writers[i].thread, NULL,
+					    write_own_numbers, &writers[i]));
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(writers[i].thread, NULL);
+		EXPECT_EQ(0, writers[i].wrong);
+	}
+	EXPECT_EQ(THREADS * EACH,
+		  numbers_arrived(&self->pair, THREADS * EACH));
+}
+
+TEST_HARNESS_MAIN
