@@ -32,6 +32,7 @@
  * @path: its path
  * @hdr: headers
  * @burst: packets
+ * @nth: which packet of its skb the first of @burst is
  * @tx: all of it
  * @message: what is sent
  * @wire: what became of it
@@ -47,6 +48,7 @@ struct train_world {
 	struct srdma_path path;
 	struct srdma_pkt hdr;
 	struct srdma_burst burst;
+	u32 nth;
 	struct srdma_tx tx;
 	u8 *message;
 	u8 wire[SRDMA_MTU_MAX + 256];
@@ -161,7 +163,7 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	memcpy(bth + hdr_len, w->message + b->offset + i * b->seg, len);
 	body = hdr_len + len + srdma_pkt_pad(len);
 	udp_len = sizeof(struct udphdr) + body + SRDMA_ICRC_LEN;
-	srdma_icrc_pseudo_set(&ps, 0xfffe + i, udp_len);
+	srdma_icrc_pseudo_set(&ps, 0xfffe + w->nth + i, udp_len);
 	icrc = srdma_icrc_final(srdma_crc32_portable(srdma_icrc_start(&ps, bth),
 						     bth + SRDMA_BTH_LEN,
 						     body - SRDMA_BTH_LEN));
@@ -337,6 +339,98 @@ static void train_build__every_opcode_alone(struct kunit *test)
 		rcu_read_unlock();
 		local_bh_enable();
 	}
+}
+
+/* The @i-th of some messages that follow each other, of one packet each. */
+static void set_message(struct train_world *w, u32 i, u32 len)
+{
+	w->nth = i;
+	w->burst = (struct srdma_burst) {
+		.psn = srdma_psn_add(0xfffffd, i), .count = 1, .len = len,
+		.seg = len, .offset = 100 * i, .first = SRDMA_RC_WRITE_ONLY,
+		.middle = SRDMA_RC_WRITE_ONLY, .last = SRDMA_RC_WRITE_ONLY,
+		.ack_req = i % 3 == 1, .solicited = i % 3 == 2,
+	};
+}
+
+static bool takes(struct train_world *w, const struct srdma_train *train,
+		  u32 len)
+{
+	set_message(w, 0, len);
+	return srdma_train_takes(train, &w->tx, 0, 1);
+}
+
+/* Of the same length, but for padding, until a shorter one ends it. */
+static void train_add__messages_share_a_skb(struct kunit *test)
+{
+	static const u32 lens[] = { 64, 64, 61, 64, 63, 60 };
+	struct train_world *w = test->priv;
+	u32 v6, i, off, n, last = ARRAY_SIZE(lens) - 1;
+	struct srdma_train train;
+	struct sk_buff *skb;
+
+	for (v6 = 0; v6 < 2; v6++) {
+		train.skb = NULL;
+		aim(w, v6);
+		local_bh_disable();
+		rcu_read_lock();
+		for (i = 0; i <= last; i++) {
+			if (i)
+				KUNIT_EXPECT_FALSE(test, takes(w, &train, 65));
+			if (i)
+				KUNIT_EXPECT_TRUE(test,
+						  takes(w, &train, lens[i]));
+			set_message(w, i, lens[i]);
+			n = 1;
+			KUNIT_EXPECT_EQ(test, 0, srdma_train_add(&train,
+								 &w->tx, 0,
+								 &n));
+			KUNIT_EXPECT_EQ(test, n, 1);
+			KUNIT_EXPECT_EQ(test, train.count, i + 1);
+		}
+		KUNIT_EXPECT_FALSE(test, takes(w, &train, 60));
+		KUNIT_EXPECT_FALSE(test, takes(w, &train, 64));
+		skb = srdma_train_close(&train, &w->path);
+		skb_dst_drop(skb);
+		rcu_read_unlock();
+		local_bh_enable();
+		KUNIT_EXPECT_PTR_EQ(test, train.skb, NULL);
+		KUNIT_EXPECT_EQ(test, w->path.id, (u16)(0xfffe + last + 1));
+		KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, last + 1);
+		off = w->path.hdr_len;
+		for (i = 0; i <= last; i++) {
+			set_message(w, i, lens[i]);
+			off += check_packet(test, skb, off, 0);
+		}
+		KUNIT_EXPECT_EQ(test, off, skb->len);
+		consume_skb(skb);
+	}
+}
+
+/* What is not the payload's keeps what came before. */
+static void train_add__fault(struct kunit *test)
+{
+	struct train_world *w = test->priv;
+	struct srdma_train train = {};
+	u32 n = 1;
+
+	aim(w, false);
+	w->fault_at = 100;
+	local_bh_disable();
+	set_message(w, 0, 64);
+	KUNIT_EXPECT_EQ(test, 0, srdma_train_add(&train, &w->tx, 0, &n));
+	set_message(w, 1, 64);
+	KUNIT_EXPECT_EQ(test, -EFAULT,
+			srdma_train_add(&train, &w->tx, 0, &n));
+	KUNIT_EXPECT_EQ(test, train.count, 1);
+	KUNIT_EXPECT_FALSE(test, train.full);
+	kfree_skb(train.skb);
+	/* And what has nothing is none. */
+	train.skb = NULL;
+	KUNIT_EXPECT_EQ(test, -EFAULT,
+			srdma_train_add(&train, &w->tx, 0, &n));
+	KUNIT_EXPECT_PTR_EQ(test, train.skb, NULL);
+	local_bh_enable();
 }
 
 static void train_build__fault(struct kunit *test)
@@ -538,6 +632,8 @@ static void flight__follows_the_queue(struct kunit *test)
 static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__packets_are_right),
 	KUNIT_CASE(train_build__every_opcode_alone),
+	KUNIT_CASE(train_add__messages_share_a_skb),
+	KUNIT_CASE(train_add__fault),
 	KUNIT_CASE(train_build__fault),
 	KUNIT_CASE(train_build_loop__carries_the_payload),
 	KUNIT_CASE(path_train__shrinks_and_grows),

@@ -120,6 +120,26 @@ static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
 	return 0;
 }
 
+/* Bytes behind the UDP header of a packet of the burst, but for the last. */
+static u32 wire_len(const struct srdma_burst *burst)
+{
+	const struct srdma_opcode_info *op = srdma_opcode_get(burst->first);
+	u32 len = op->payload == SRDMA_PAY_NONE ? 0 : burst->seg;
+
+	return srdma_pkt_wire_len(op->hdr_len, len);
+}
+
+/* May they join the train that there is? */
+static bool fits(const struct srdma_tx *tx, u32 first, u32 count, u32 most)
+{
+	const struct srdma_train *train = &tx->outbox->train;
+	u32 bytes = train->skb->len + count * wire_len(tx->burst);
+
+	return train->count + count <= most &&
+	       bytes <= tx->path->train_bytes &&
+	       srdma_train_takes(train, tx, first, count);
+}
+
 /*
  * Sends them with others: what was built before, or is going to be. @most
  * packets may be in one skb.
@@ -131,10 +151,9 @@ static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
 	bool ends = first + *count == tx->burst->count;
 	int err;
 
-	if (train->skb && (train->count + *count > most ||
-			   !srdma_train_takes(train, tx, first, *count)))
+	if (train->skb && !fits(tx, first, *count, most))
 		flush_train(tx->qp, tx->path, train);
-	if (!train->skb && !(tx->more && ends))
+	if (!train->skb && !(tx->more && ends && most > 1))
 		return send_alone(tx, first, count);
 	if (srdma_fault(SRDMA_FAULT_MEMORY))
 		return -ENOMEM;
@@ -146,15 +165,6 @@ static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
 	/* One of its own may find memory where the train has no room. */
 	flush_train(tx->qp, tx->path, train);
 	return send_alone(tx, first, count);
-}
-
-/* Bytes behind the UDP header of a packet of the burst, but for the last. */
-static u32 wire_len(const struct srdma_burst *burst)
-{
-	const struct srdma_opcode_info *op = srdma_opcode_get(burst->first);
-	u32 len = op->payload == SRDMA_PAY_NONE ? 0 : burst->seg;
-
-	return srdma_pkt_wire_len(op->hdr_len, len);
 }
 
 static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
