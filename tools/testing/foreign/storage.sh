@@ -66,10 +66,12 @@ storage_end()
 	exit $((failed != 0))
 }
 
-# put VALUE FILE: as echo, but fails if the kernel does not take it.
+# put VALUE FILE: as echo, but fails if the kernel does not take it. By a process
+# that has no children: the end of one is a signal, and ib_srp, while it waits for
+# a connection, takes a signal for the wish to give up.
 put()
 {
-	printf '%s' "$1" >"$2"
+	(printf '%s' "$1" >"$2")
 }
 
 # bytes_match DEVICE DISK: what is written to the device with large requests is
