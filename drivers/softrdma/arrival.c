@@ -409,15 +409,20 @@ enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
 {
 	const struct srdma_arrival *arrival = srdma_arrival(skb);
 	u32 at = arrival->payload, left = pkt->payload_len;
+	u32 begin = at - pkt->hdr_len;
 	enum srdma_mem_why why = SRDMA_MEM_OK;
 	u32 each = left;
 
 	/* From the wire they lie apart, all but the last equally long. */
 	if (pkt->more && !is_loop(skb))
 		each = arrival->seg - pkt->hdr_len - SRDMA_ICRC_LEN;
-	for (; left && !why; left -= each, at += arrival->seg) {
+	while (left && !why) {
 		each = min(each, left);
 		why = srdma_mem_write_skb(it, walk, at, each);
+		left -= each;
+		/* Only the first may have headers behind its BTH. */
+		begin += arrival->seg;
+		at = begin + SRDMA_BTH_LEN;
 	}
 	return why;
 }

@@ -11,6 +11,7 @@
  * WAIT_NS, and puts the next guess off, for longer each time.
  */
 #include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <rdma/softrdma-abi.h>
 
 #include "compat/compat.h"
@@ -79,6 +80,16 @@ static bool is_one_of_many(struct srdma_doorbell *bell)
 	return false;
 }
 
+/* Nobody is to rely for long on a timer that is only about to be started. */
+static void arm(struct srdma_doorbell *bell)
+{
+	preempt_disable();
+	if (!test_and_set_bit(ARMED, &bell->armed))
+		hrtimer_start(&bell->timer, ns_to_ktime(WAIT_NS),
+			      HRTIMER_MODE_REL);
+	preempt_enable();
+}
+
 /* Returns whether the request waits: the timer or a run will see it. */
 static bool wait_for_more(struct srdma_doorbell *bell)
 {
@@ -92,10 +103,8 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 		return false;
 	if (waiting == 1)
 		WRITE_ONCE(bell->changed, true);
-	if (!test_bit(ARMED, &bell->armed) &&
-	    !test_and_set_bit(ARMED, &bell->armed))
-		hrtimer_start(&bell->timer, ns_to_ktime(WAIT_NS),
-			      HRTIMER_MODE_REL);
+	if (!test_bit(ARMED, &bell->armed))
+		arm(bell);
 	return true;
 }
 
@@ -115,7 +124,7 @@ void srdma_doorbell_ring(struct srdma_qp *qp)
 }
 
 /**
- * srdma_doorbell_flush - have the requests taken that wait
+ * srdma_doorbell_flush - have the requests taken that wait, if nobody is at it
  * @qp: queue pair; something is about to change for them
  */
 void srdma_doorbell_flush(struct srdma_qp *qp)

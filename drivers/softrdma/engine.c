@@ -202,7 +202,7 @@ static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
 	return true;
 }
 
-/* There is something in the inbox. */
+/* There may be something in the inbox. */
 static void run_for_inbox(struct srdma_engine *engine)
 {
 	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
@@ -262,11 +262,13 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 {
 	struct sk_buff *skb = __skb_dequeue(&engine->taken);
 
-	if (skb || skb_queue_empty_lockless(&engine->inbox))
+	if (skb || (!engine->taken_bytes &&
+		    skb_queue_empty_lockless(&engine->inbox)))
 		return skb;
 	spin_lock(&engine->inbox.lock);
+	engine->inbox_bytes -= engine->taken_bytes;
+	engine->taken_bytes = engine->inbox_bytes;
 	skb_queue_splice_init(&engine->inbox, &engine->taken);
-	engine->inbox_bytes = 0;
 	spin_unlock(&engine->inbox.lock);
 	return __skb_dequeue(&engine->taken);
 }

@@ -44,8 +44,9 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @state: ENGINE_* bits of engine.c: owned, kicked, stopped
  * @events: bits of enum srdma_engine_event that wait
  * @inbox: packets that wait; its lock guards @inbox_bytes
- * @inbox_bytes: memory that they hold, bytes
+ * @inbox_bytes: memory that they hold, and those in @taken, bytes
  * @taken: packets that the owner has taken out together, to look at in turn
+ * @taken_bytes: memory that these held together
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
  * @idle: completed when an owner leaves a stopped engine
@@ -56,6 +57,7 @@ struct srdma_engine {
 	struct sk_buff_head inbox;
 	u32 inbox_bytes;
 	struct sk_buff_head taken;
+	u32 taken_bytes;
 	srdma_engine_run_t run;
 	struct tasklet_struct tasklet;
 	struct completion idle;

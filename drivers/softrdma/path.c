@@ -245,6 +245,15 @@ static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 }
 
 /**
+ * srdma_path_init - a path that leads nowhere yet
+ * @path: zeroed
+ */
+void srdma_path_init(struct srdma_path *path)
+{
+	path->id = get_random_u32();
+}
+
+/**
  * srdma_path_is_known_local - srdma_path_find() where there is nothing to find
  * @path: path
  * @dev: device that sends
@@ -280,8 +289,6 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 	if (path->checked && path->dst && is_same_av(&path->av, av) &&
 	    dst_check(path->dst, path->cookie))
 		return 0;
-	if (!path->checked)
-		path->id = get_random_u32();
 	srdma_path_drop(path);
 	path->av = *av;
 	path->generation = srdma_net_generation(dev->net);
@@ -318,7 +325,11 @@ static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
 	u32 now = path->train_now;
 
 	if (!burst->resend) {
-		now = min_t(u32, now + now / 8 + 1, path->train_max);
+		path->train_sent += burst->count;
+		if (path->train_sent >= now) {
+			path->train_sent = 0;
+			now = min_t(u32, now + now / 8 + 1, path->train_max);
+		}
 	} else if (burst->psn != path->next_psn) {
 		if (srdma_psn_dist(path->back_psn, burst->psn) <= 1)
 			now = max(min(now, most) / 4, 1U);
@@ -329,7 +340,7 @@ static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
 }
 
 /**
- * srdma_path_train - how many packets of a burst go into one skb
+ * srdma_path_train - how many packets like those of a burst go into one skb
  * @path: path with a route
  * @burst: the burst
  * @packet_len: bytes behind the UDP header of each of its packets

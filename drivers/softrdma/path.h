@@ -36,6 +36,7 @@ struct srdma_dev;
  * @train_bytes: most bytes behind the UDP header that the egress takes as one
  * @train_max: most packets that it takes as one
  * @train_now: the same, after losses
+ * @train_sent: packets sent since @train_now grew: by that many it grows again
  * @next_psn: PSN behind the last burst: one that is sent again elsewhere than
  *	there means that something was lost
  * @back_psn: PSN that was last sent again for that
@@ -56,10 +57,12 @@ struct srdma_path {
 	u16 train_bytes;
 	u16 train_max;
 	u16 train_now;
+	u32 train_sent;
 	u32 next_psn;
 	u32 back_psn;
 };
 
+void srdma_path_init(struct srdma_path *path);
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av);
 bool srdma_path_is_known_local(struct srdma_path *path,

@@ -580,6 +580,7 @@ int srdma_recv_init(struct srdma_qp *qp)
 			     GFP_KERNEL_ACCOUNT);
 	if (!resp->rwqe)
 		return -ENOMEM;
+	srdma_path_init(&resp->path);
 	resp->who = (struct srdma_mem_who) {
 		.dev = qp->dev,
 		.pd = qp->pd,

@@ -536,6 +536,7 @@ int srdma_send_init(struct srdma_qp *qp)
 			return -ENOMEM;
 		}
 	}
+	srdma_path_init(&req->path);
 	req->who = (struct srdma_mem_who) {
 		.dev = qp->dev,
 		.pd = qp->pd,

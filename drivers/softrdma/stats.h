@@ -19,7 +19,7 @@
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
- * @SRDMA_STAT_BELL_WAITED: doorbells that waited for the next one
+ * @SRDMA_STAT_BELL_WAITED: doorbells that waited, and those that they waited for
  * @SRDMA_STAT_BELL_LATE: waits that nothing ended but time
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
  * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers

@@ -191,7 +191,10 @@ TRACE_EVENT(srdma_rwqe_done,
 		  rdma_show_wc_status(__entry->status))
 );
 
-/* Packets @first to @first + @count - 1 of a burst leave as one skb. */
+/*
+ * Packets @first to @first + @count - 1 of a burst leave in one skb, which holds so
+ * many bytes with them.
+ */
 TRACE_EVENT(srdma_tx,
 	TP_PROTO(const struct srdma_tx *tx, const struct sk_buff *skb,
 		 u32 first, u32 count),

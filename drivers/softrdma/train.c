@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Trains: one skb that carries consecutive packets of a burst, each complete
- * with BTH, pad and ICRC, to be cut by UDP segmentation where they have to go
- * one by one. And their counterpart for a QP of the same device, which needs
+ * Trains: one skb that carries consecutive packets, of one burst or of several,
+ * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where they
+ * have to go one by one. And their counterpart for a QP of the same device, which needs
  * no more than the payload.
  *
  * A train is a linear part with the IP and the UDP header, and fragments with
@@ -384,21 +384,36 @@ static int open_train(struct srdma_train *train, const struct builder *b,
 	return train->skb ? 0 : -ENOMEM;
 }
 
+/* Back to what it was; a train of nothing is none. */
+static void cut_back(struct srdma_train *train, u32 count, u32 len)
+{
+	if (count && !pskb_trim(train->skb, len)) {
+		train->count = count;
+		return;
+	}
+	kfree_skb(train->skb);
+	train->skb = NULL;
+}
+
 /* Returns how many packets found room, 0 when there is no memory, or an error. */
 static int add(struct builder *b, struct srdma_train *train, u32 first,
 	       u32 count)
 {
+	u32 had = train->count, len = train->skb->len;
 	int n;
 
 	n = open_payload(b->tx, first);
-	if (n)
-		return n;
-	b->vector = repays_vector(count * packet_len(b, first)) &&
-		    srdma_crc_begin();
-	n = put_train(b, train, first, count);
-	srdma_crc_end(b->vector);
-	close_payload(b->tx);
-	train->full = n > 0 && packet_len(b, first + n - 1) != train->each;
+	if (!n) {
+		b->vector = repays_vector(count * packet_len(b, first)) &&
+			    srdma_crc_begin();
+		n = put_train(b, train, first, count);
+		srdma_crc_end(b->vector);
+		close_payload(b->tx);
+	}
+	if (n <= 0)
+		cut_back(train, had, len);
+	else
+		train->full = packet_len(b, first + n - 1) != train->each;
 	return n;
 }
 
@@ -428,8 +443,7 @@ bool srdma_train_takes(const struct srdma_train *train,
  * @first: first packet of the burst that is added
  * @count: how many; filled with how many were
  *
- * Return: 0, -EFAULT when the payload cannot be had, or -ENOMEM; some may have
- * been added even so.
+ * Return: 0, or -EFAULT when the payload cannot be had, or -ENOMEM: then none was.
  */
 int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
 		    u32 first, u32 *count)
@@ -444,10 +458,6 @@ int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
 			return n;
 	}
 	n = add(&b, train, first, *count);
-	if (!train->count) {
-		kfree_skb(train->skb);
-		train->skb = NULL;
-	}
 	if (n <= 0)
 		return n ?: -ENOMEM;
 	*count = n;
@@ -478,10 +488,7 @@ static struct sk_buff *build_train(const struct srdma_tx *tx, u32 first,
 	int err;
 
 	err = srdma_train_add(&train, tx, first, count);
-	if (!err)
-		return srdma_train_close(&train, tx->path);
-	kfree_skb(train.skb);
-	return ERR_PTR(err);
+	return err ? ERR_PTR(err) : srdma_train_close(&train, tx->path);
 }
 
 static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)

@@ -424,6 +424,7 @@ static void train_add__fault(struct kunit *test)
 			srdma_train_add(&train, &w->tx, 0, &n));
 	KUNIT_EXPECT_EQ(test, train.count, 1);
 	KUNIT_EXPECT_FALSE(test, train.full);
+	KUNIT_EXPECT_EQ(test, train.skb->len, train.each);
 	kfree_skb(train.skb);
 	/* And what has nothing is none. */
 	train.skb = NULL;

@@ -102,10 +102,12 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 static void flush_train(struct srdma_qp *qp, struct srdma_path *path,
 			struct srdma_train *train)
 {
-	u32 count = train->count;
+	u32 count;
 
-	if (train->skb)
-		hand_over(qp, path, srdma_train_close(train, path), count);
+	if (!train->skb)
+		return;
+	count = train->count;
+	hand_over(qp, path, srdma_train_close(train, path), count);
 }
 
 /* Sends packets of the burst by themselves, up to @count; filled with how many. */
@@ -184,9 +186,12 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 				   send_alone(tx, i, &n);
 		if (!err)
 			continue;
-		if (!i || err != -ENOMEM)
+		/*
+		 * Some may have left: then the others are lost. On RC they are
+		 * asked for again, and fail by themselves if they have to.
+		 */
+		if (!i || (err != -ENOMEM && tx->qp->qpt != SRDMA_QPT_RC))
 			return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
-		/* Some have left: the others are lost. */
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
 			   burst->count - i);
 		break;
