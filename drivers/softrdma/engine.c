@@ -195,9 +195,11 @@ void srdma_engine_kick_later(struct srdma_engine *engine,
 /* The inbox is locked. Returns false when there is no room. */
 static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
 {
-	if (engine->inbox_bytes + skb->truesize > ENGINE_INBOX_BYTES)
+	u32 bytes = engine->bytes_in + skb->truesize;
+
+	if (bytes - READ_ONCE(engine->bytes_out) > ENGINE_INBOX_BYTES)
 		return false;
-	engine->inbox_bytes += skb->truesize;
+	engine->bytes_in = bytes;
 	__skb_queue_tail(&engine->inbox, skb);
 	return true;
 }
@@ -260,17 +262,20 @@ void srdma_engine_deliver_all(struct srdma_engine *engine,
  */
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 {
-	struct sk_buff *skb = __skb_dequeue(&engine->taken);
+	struct sk_buff *skb;
 
-	if (skb || (!engine->taken_bytes &&
-		    skb_queue_empty_lockless(&engine->inbox)))
-		return skb;
-	spin_lock(&engine->inbox.lock);
-	engine->inbox_bytes -= engine->taken_bytes;
-	engine->taken_bytes = engine->inbox_bytes;
-	skb_queue_splice_init(&engine->inbox, &engine->taken);
-	spin_unlock(&engine->inbox.lock);
-	return __skb_dequeue(&engine->taken);
+	if (skb_queue_empty(&engine->taken)) {
+		if (skb_queue_empty_lockless(&engine->inbox))
+			return NULL;
+		spin_lock(&engine->inbox.lock);
+		skb_queue_splice_init(&engine->inbox, &engine->taken);
+		spin_unlock(&engine->inbox.lock);
+	}
+	skb = __skb_dequeue(&engine->taken);
+	if (skb)
+		WRITE_ONCE(engine->bytes_out,
+			   engine->bytes_out + skb->truesize);
+	return skb;
 }
 
 /* Drops what waits in the inbox. */
@@ -328,7 +333,7 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	tasklet_kill(&engine->tasklet);
 	/* Who found the QP before it went finds no room for its packet. */
 	spin_lock_bh(&engine->inbox.lock);
-	engine->inbox_bytes = ENGINE_INBOX_BYTES;
+	engine->bytes_in = engine->bytes_out + ENGINE_INBOX_BYTES;
 	spin_unlock_bh(&engine->inbox.lock);
 	skb_queue_purge(&engine->inbox);
 	__skb_queue_purge(&engine->taken);

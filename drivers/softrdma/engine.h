@@ -43,10 +43,10 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * struct srdma_engine - an owner
  * @state: ENGINE_* bits of engine.c: owned, kicked, stopped
  * @events: bits of enum srdma_engine_event that wait
- * @inbox: packets that wait; its lock guards @inbox_bytes
- * @inbox_bytes: memory that they hold, and those in @taken, bytes
+ * @inbox: packets that wait; its lock guards @bytes_in
+ * @bytes_in: memory of all packets that were ever put into it, bytes
  * @taken: packets that the owner has taken out together, to look at in turn
- * @taken_bytes: memory that these held together
+ * @bytes_out: memory of those that the owner has looked at; the owner writes it
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
  * @idle: completed when an owner leaves a stopped engine
@@ -55,9 +55,9 @@ struct srdma_engine {
 	atomic_t state;
 	unsigned long events;
 	struct sk_buff_head inbox;
-	u32 inbox_bytes;
+	u32 bytes_in;
 	struct sk_buff_head taken;
-	u32 taken_bytes;
+	u32 bytes_out;
 	srdma_engine_run_t run;
 	struct tasklet_struct tasklet;
 	struct completion idle;

@@ -64,7 +64,7 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
 		       skb->len - sizeof(struct srdma_loop));
 	trace_srdma_tx(tx, skb, 0, tx->burst->count);
-	if (!outbox) {
+	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
 		srdma_rx_dispatch(skb);
 		return SRDMA_TX_SENT;
 	}
