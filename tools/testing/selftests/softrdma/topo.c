@@ -136,13 +136,22 @@ int topo_wait_link(const char *name, bool there, int timeout_ms)
 	return 0;
 }
 
+/*
+ * A link that goes with its interface is to be seen no more before the core has
+ * done with it, and keeps its name until then.
+ */
+#define NAME_IS_FREE_MS	10000
+
 int topo_link_add(const char *name, const char *netdev)
 {
+	long end = topo_now_ms() + NAME_IS_FREE_MS;
 	char message[256];
 	int ret;
 
-	ret = nldev_link_add(name, topo_type(), netdev, message,
-			     sizeof(message));
+	while ((ret = nldev_link_add(name, topo_type(), netdev, message,
+				     sizeof(message))) == -ENFILE &&
+	       topo_now_ms() < end)
+		usleep(10000);
 	if (ret)
 		fprintf(stderr, "# link %s type %s on %s: %s %s\n", name,
 			topo_type(), netdev, strerror(-ret), message);
