@@ -21,7 +21,7 @@
 #include "qp.h"
 #include "stats.h"
 
-/* Requests that one run takes: with more the gain hardly grows. */
+/* Requests that one run takes: as many as go without asking for an ACK. */
 #define MOST_WAITING	16
 
 /* Longer ones are worth a run each, bytes. */

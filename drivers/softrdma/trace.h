@@ -192,8 +192,8 @@ TRACE_EVENT(srdma_rwqe_done,
 );
 
 /*
- * Packets @first to @first + @count - 1 of a burst leave in one skb, which holds so
- * many bytes with them.
+ * Packets @first to @first + @count - 1 of a burst leave in one skb, which has
+ * so many bytes with them.
  */
 TRACE_EVENT(srdma_tx,
 	TP_PROTO(const struct srdma_tx *tx, const struct sk_buff *skb,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Trains: one skb that carries consecutive packets, of one burst or of several,
- * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where they
- * have to go one by one. And their counterpart for a QP of the same device, which needs
- * no more than the payload.
+ * Trains: one skb that carries consecutive packets, of one burst or of many,
+ * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where
+ * they have to go one by one. And their counterpart for a QP of the same
+ * device, which needs no more than the payload.
  *
  * A train is a linear part with the IP and the UDP header, and fragments with
  * the packets back to back. Each packet is contiguous in memory: so its headers
@@ -340,8 +340,8 @@ static void put_udp(struct sk_buff *skb, const struct srdma_path *path,
 }
 
 /*
- * Puts IP and UDP before @count packets of @each bytes, the last of which may be
- * shorter; the stack fills in the IP length.
+ * Puts IP and UDP before @count packets of @each bytes, the last of which may
+ * be shorter; the stack fills in the IP length.
  */
 static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 		   u32 count)
@@ -395,7 +395,7 @@ static void cut_back(struct srdma_train *train, u32 count, u32 len)
 	train->skb = NULL;
 }
 
-/* Returns how many packets found room, 0 when there is no memory, or an error. */
+/* Returns how many packets found room, 0 without memory, or an error. */
 static int add(struct builder *b, struct srdma_train *train, u32 first,
 	       u32 count)
 {
@@ -443,7 +443,7 @@ bool srdma_train_takes(const struct srdma_train *train,
  * @first: first packet of the burst that is added
  * @count: how many; filled with how many were
  *
- * Return: 0, or -EFAULT when the payload cannot be had, or -ENOMEM: then none was.
+ * Return: 0; -EFAULT when the payload cannot be had, or -ENOMEM: none was added.
  */
 int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
 		    u32 first, u32 *count)

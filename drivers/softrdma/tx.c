@@ -110,7 +110,7 @@ static void flush_train(struct srdma_qp *qp, struct srdma_path *path,
 	hand_over(qp, path, srdma_train_close(train, path), count);
 }
 
-/* Sends packets of the burst by themselves, up to @count; filled with how many. */
+/* Sends up to @count packets by themselves; @count is filled with how many. */
 static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
 {
 	struct sk_buff *skb = build(tx, first, count);
