@@ -7,9 +7,10 @@
  * requests have followed each other for a while, without one of the peer's
  * between them.
  *
- * That another one follows is a guess. A wrong one costs the request one to two
- * WAIT_NS, and puts the next guess off, for longer each time.
+ * That another one follows is a guess. A wrong one costs the request WAIT_NS,
+ * and puts the next guess off, for longer each time.
  */
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <rdma/softrdma-abi.h>
@@ -27,8 +28,11 @@
 /* Longer ones are worth a run each, bytes. */
 #define SHORT_MESSAGE	SZ_4K
 
-/* How often the timer looks: who waits when it does may wait as long again. */
+/* The longest wait. */
 #define WAIT_NS		(100 * NSEC_PER_USEC)
+
+/* A wait that took this long, and not for a full batch, was in vain. */
+#define VAIN_NS		(WAIT_NS / 2)
 
 /* Doorbells in a row that make one think that more follow. */
 #define ROW_MIN		64
@@ -93,16 +97,14 @@ static void arm(struct srdma_doorbell *bell)
 /* Returns whether the request waits: the timer or a run will see it. */
 static bool wait_for_more(struct srdma_doorbell *bell)
 {
+	if (!atomic_read(&bell->waiting))
+		WRITE_ONCE(bell->since, ktime_get_ns());
 	/*
 	 * Fully ordered, as what changes ARMED in fired() is: either the timer
 	 * sees that we wait, or we see that it has gone.
 	 */
-	u32 waiting = atomic_inc_return(&bell->waiting);
-
-	if (waiting >= bell->most)
+	if (atomic_inc_return(&bell->waiting) >= bell->most)
 		return false;
-	if (waiting == 1)
-		WRITE_ONCE(bell->changed, true);
 	if (!test_bit(ARMED, &bell->armed))
 		arm(bell);
 	return true;
@@ -133,32 +135,32 @@ void srdma_doorbell_flush(struct srdma_qp *qp)
 		srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
 }
 
-/* As long as there is a change, the timer only goes on. */
+/* In a stream others wait by now than when it was started. */
 static enum hrtimer_restart fired(struct hrtimer *timer)
 {
 	struct srdma_doorbell *bell =
 		container_of(timer, struct srdma_doorbell, timer);
 	struct srdma_qp *qp = container_of(bell, struct srdma_qp, bell);
+	s64 waited = ktime_get_ns() - READ_ONCE(bell->since);
 
-	if (READ_ONCE(bell->changed)) {
-		WRITE_ONCE(bell->changed, false);
-		hrtimer_forward_now(timer, ns_to_ktime(WAIT_NS));
+	if (atomic_read(&bell->waiting) && waited < WAIT_NS) {
+		hrtimer_forward_now(timer, ns_to_ktime(WAIT_NS - waited));
 		return HRTIMER_RESTART;
 	}
 	clear_bit(ARMED, &bell->armed);
 	/* Pairs with wait_for_more(). */
 	smp_mb__after_atomic();
 	if (atomic_read(&bell->waiting))
-		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_LATE);
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_DOORBELL);
 	return HRTIMER_NORESTART;
 }
 
 /**
  * srdma_doorbell_take - the send engine is about to look at the ring
  * @qp: queue pair
- * @late: nothing followed the requests that wait
+ * @now: time, ns
  */
-void srdma_doorbell_take(struct srdma_qp *qp, bool late)
+void srdma_doorbell_take(struct srdma_qp *qp, u64 now)
 {
 	struct srdma_doorbell *bell = &qp->bell;
 	u32 needed = READ_ONCE(bell->needed);
@@ -169,9 +171,9 @@ void srdma_doorbell_take(struct srdma_qp *qp, bool late)
 	/* Fully ordered: who waited is found in the ring. */
 	waited = atomic_xchg(&bell->waiting, 0);
 	srdma_stat_add(qp->dev, SRDMA_STAT_BELL_WAITED, waited);
-	if (waited >= bell->most)
+	if (waited >= bell->most) {
 		needed = max(needed - needed / 8, ROW_MIN);
-	if (late) {
+	} else if ((s64)(now - READ_ONCE(bell->since)) > VAIN_NS) {
 		srdma_stat_inc(qp->dev, SRDMA_STAT_BELL_LATE);
 		needed = min(needed * 2, ROW_MAX);
 		WRITE_ONCE(bell->row, 0);

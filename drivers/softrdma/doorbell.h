@@ -22,7 +22,7 @@ struct srdma_qp;
  * @seen: producer's index at the last doorbell
  * @row: doorbells in a row that could have waited
  * @needed: as many in a row before one does
- * @changed: others wait than when @timer last looked
+ * @since: when the first of @waiting began to wait, ns
  *
  * But for @waiting and @armed these are hints: threads that ring at once may
  * spoil them, which costs time and nothing else.
@@ -35,14 +35,14 @@ struct srdma_doorbell {
 	u32 seen;
 	u32 row;
 	u32 needed;
-	bool changed;
+	u64 since;
 };
 
 void srdma_doorbell_init(struct srdma_qp *qp);
 void srdma_doorbell_uninit(struct srdma_qp *qp);
 void srdma_doorbell_ring(struct srdma_qp *qp);
 void srdma_doorbell_flush(struct srdma_qp *qp);
-void srdma_doorbell_take(struct srdma_qp *qp, bool late);
+void srdma_doorbell_take(struct srdma_qp *qp, u64 now);
 
 /* Who answers a peer is not to keep it waiting. */
 static inline void srdma_doorbell_peer_asks(struct srdma_doorbell *bell)

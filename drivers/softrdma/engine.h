@@ -22,7 +22,6 @@ struct srdma_engine;
 /* Word left for an engine, beside packets. */
 enum srdma_engine_event {
 	SRDMA_EVENT_DOORBELL,	/* something was posted */
-	SRDMA_EVENT_LATE,	/* nothing followed what was posted (doorbell.c) */
 	SRDMA_EVENT_TIMER,	/* its timer fired */
 	SRDMA_EVENT_TX_FREED,	/* packets of its QP have left the host */
 	SRDMA_EVENT_STATE,	/* the state of the QP was changed */

@@ -493,7 +493,7 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
 	u64 now = ktime_get_ns();
 
-	srdma_doorbell_take(qp, events & BIT(SRDMA_EVENT_LATE));
+	srdma_doorbell_take(qp, now);
 	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ)) {
 		srdma_engine_clear(engine);
 		return false;

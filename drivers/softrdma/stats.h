@@ -20,7 +20,7 @@
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
  * @SRDMA_STAT_BELL_WAITED: doorbells that waited, and those that they waited for
- * @SRDMA_STAT_BELL_LATE: waits that nothing ended but time
+ * @SRDMA_STAT_BELL_LATE: waits that were long, and too few joined
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
  * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
