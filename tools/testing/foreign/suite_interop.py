@@ -90,13 +90,16 @@ def of(suite, prefix, pattern):
             yield at_wire(case, prefix)
 
 
-def exchange(kind, mtu, *options, v6=False, quick=False, limit=120):
+def exchange(kind, mtu, *options, v6=False, quick=False, limit=120,
+             lossy=False):
     six = "6" if v6 else ""
     argv = [EXCHANGE, "-c", kind, "-m", str(mtu), *options]
     # For rdma_rxe; see there.
     a, b = (["-w"] if end in rxe_ends() else [] for end in "AB")
     if kind == "rc" and not rxe_ends():
         argv.append("-x")
+    if lossy:
+        argv.append("-l")
     return Case(
         name="_".join([kind, str(mtu), *(["ipv6"] if v6 else []),
                        *options]).replace("-", ""),
@@ -146,7 +149,7 @@ def sized():
 
 def lossy_exchanges(mtus):
     for mtu in mtus:
-        yield exchange("rc", mtu, limit=240, quick=mtu == 1024)
+        yield exchange("rc", mtu, limit=240, quick=mtu == 1024, lossy=True)
 
 
 def lossy():

@@ -3,13 +3,15 @@
  * Two QPs of two machines, which do with each other all that QPs can do, in
  * sizes around the multiples of the path MTU, and look at every byte:
  *
- *	exchange -d DEVICE -g GID [-c rc|uc|ud] [-m MTU] [-o DEPTH] [-wx] [PEER]
+ *	exchange -d DEVICE -g GID [-c rc|uc|ud] [-m MTU] [-o DEPTH] [-lwx] [PEER]
  *
  * Without PEER it is the server. First the client requests and the server
  * responds, then the other way round. A TCP connection says what comes next.
- * -o is how many READs and atomics may be outstanding; more are posted. -w does
- * not look at the flags of receives that invalidated, which are wrong on
- * rdma_rxe. -x does ATOMIC WRITE, too, which not all of those have.
+ * -o is how many READs and atomics may be outstanding; more are posted. -l says
+ * that packets get lost: the NAK that ends it all may be one of them, and whoever
+ * sent it is in error and says no more. -w does not look at the flags of receives
+ * that invalidated, which are wrong on rdma_rxe. -x does ATOMIC WRITE, too, which
+ * not all of those have.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -67,7 +69,7 @@ static struct {
 	const char *device, *peer;
 	enum ibv_qp_type type;
 	int gid, mtu, depth;
-	bool weak, put;
+	bool lossy, weak, put;
 } opt = { .type = IBV_QPT_RC, .mtu = 1024, .depth = 4 };
 
 static struct ibv_context *context;
@@ -638,7 +640,8 @@ static void finish_one(const struct plan *p)
 
 	if (p->what == REVOKED) {
 		wc = poll_one(send_cq, p);
-		need(wc.status == IBV_WC_REM_ACCESS_ERR, "%s: %s",
+		need(wc.status == IBV_WC_REM_ACCESS_ERR ||
+		     (opt.lossy && wc.status == IBV_WC_RETRY_EXC_ERR), "%s: %s",
 		     names[p->what], ibv_wc_status_str(wc.status));
 		return;
 	}
@@ -711,7 +714,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:c:m:o:wx")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:c:m:o:lwx")) != -1) {
 		switch (c) {
 		case 'd':
 			opt.device = optarg;
@@ -729,6 +732,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'o':
 			opt.depth = atoi(optarg);
+			break;
+		case 'l':
+			opt.lossy = true;
 			break;
 		case 'w':
 			opt.weak = true;
