@@ -16,25 +16,25 @@ struct srdma_qp;
 /**
  * struct srdma_doorbell - what is known of how requests are posted
  * @most: doorbells that may wait for the next one; 0: none ever does
+ * @row: doorbells in a row that could have waited
+ * @needed: as many in a row before one does
+ * @seen: producer's index at the last doorbell
  * @waiting: doorbells that wait; the engine takes them all
  * @armed: bit 0: @timer is going to look after them
  * @timer: ends the wait that nothing else ended
- * @seen: producer's index at the last doorbell
- * @row: doorbells in a row that could have waited
- * @needed: as many in a row before one does
  * @since: when the first of @waiting began to wait, ns
  *
  * But for @waiting and @armed these are hints: threads that ring at once may
  * spoil them, which costs time and nothing else.
  */
 struct srdma_doorbell {
-	u32 most;
+	u16 most;
+	u16 row;
+	u16 needed;
+	u32 seen;
 	atomic_t waiting;
 	unsigned long armed;
 	struct hrtimer timer;
-	u32 seen;
-	u32 row;
-	u32 needed;
 	u64 since;
 };
 

@@ -3,6 +3,7 @@
  * Engines: who owns one, how it is woken, how it is stopped.
  */
 #include <linux/bottom_half.h>
+#include <linux/completion.h>
 #include <linux/percpu.h>
 
 #include "engine.h"
@@ -40,6 +41,14 @@ static bool try_own(struct srdma_engine *engine)
 	return true;
 }
 
+/* The engine was seen stopped, and is not owned any more: it may be gone next. */
+static void tell_who_stops(struct srdma_engine *engine)
+{
+	/* Pairs with srdma_engine_stop(): this is the one that it set. */
+	smp_acquire__after_ctrl_dep();
+	complete(engine->idle);
+}
+
 /*
  * Gives the engine up, unless it was kicked meanwhile. Pairs with the acquire
  * in try_own(): the next owner sees what this one wrote.
@@ -54,7 +63,7 @@ static bool try_leave(struct srdma_engine *engine)
 	} while (!atomic_try_cmpxchg_release(&engine->state, &old,
 					     old & ~ENGINE_OWNED));
 	if (old & ENGINE_STOPPED)
-		complete(&engine->idle);
+		tell_who_stops(engine);
 	return true;
 }
 
@@ -73,7 +82,7 @@ static void leave_to_softirq(struct srdma_engine *engine)
 	old = atomic_fetch_andnot_release(ENGINE_OWNED | ENGINE_HANDING,
 					  &engine->state);
 	if (old & ENGINE_STOPPED)
-		complete(&engine->idle);
+		tell_who_stops(engine);
 }
 
 static unsigned long take_events(struct srdma_engine *engine)
@@ -256,6 +265,16 @@ void srdma_engine_deliver_all(struct srdma_engine *engine,
 	run_for_inbox(engine);
 }
 
+/* The inbox is locked, and has something. */
+static struct sk_buff *take_inbox(struct srdma_engine *engine)
+{
+	struct sk_buff *first = skb_peek(&engine->inbox);
+
+	skb_peek_tail(&engine->inbox)->next = NULL;
+	__skb_queue_head_init(&engine->inbox);
+	return first;
+}
+
 /*
  * The owner takes the oldest packet; it is the owner's to free. Bottom halves
  * are disabled.
@@ -264,17 +283,17 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 {
 	struct sk_buff *skb;
 
-	if (skb_queue_empty(&engine->taken)) {
+	if (!engine->taken) {
 		if (skb_queue_empty_lockless(&engine->inbox))
 			return NULL;
 		spin_lock(&engine->inbox.lock);
-		skb_queue_splice_init(&engine->inbox, &engine->taken);
+		engine->taken = take_inbox(engine);
 		spin_unlock(&engine->inbox.lock);
 	}
-	skb = __skb_dequeue(&engine->taken);
-	if (skb)
-		WRITE_ONCE(engine->bytes_out,
-			   engine->bytes_out + skb->truesize);
+	skb = engine->taken;
+	engine->taken = skb->next;
+	skb_mark_not_on_list(skb);
+	WRITE_ONCE(engine->bytes_out, engine->bytes_out + skb->truesize);
 	return skb;
 }
 
@@ -298,10 +317,9 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run)
 {
 	atomic_set(&engine->state, ENGINE_STOPPED);
 	skb_queue_head_init(&engine->inbox);
-	__skb_queue_head_init(&engine->taken);
+	engine->taken = NULL;
 	engine->run = run;
 	tasklet_setup(&engine->tasklet, run_in_softirq);
-	init_completion(&engine->idle);
 }
 
 /**
@@ -312,12 +330,14 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run)
  */
 void srdma_engine_stop(struct srdma_engine *engine)
 {
+	DECLARE_COMPLETION_ONSTACK(idle);
 	int old;
 
-	reinit_completion(&engine->idle);
+	engine->idle = &idle;
+	/* Fully ordered: pairs with tell_who_stops(). */
 	old = atomic_fetch_or(ENGINE_STOPPED, &engine->state);
 	if (old & ENGINE_OWNED)
-		wait_for_completion(&engine->idle);
+		wait_for_completion(&idle);
 }
 
 /* Undoes srdma_engine_stop(), and runs what has come in meanwhile. */
@@ -336,5 +356,5 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	engine->bytes_in = engine->bytes_out + ENGINE_INBOX_BYTES;
 	spin_unlock_bh(&engine->inbox.lock);
 	skb_queue_purge(&engine->inbox);
-	__skb_queue_purge(&engine->taken);
+	kfree_skb_list(engine->taken);
 }

@@ -13,10 +13,10 @@
 #ifndef SRDMA_ENGINE_H
 #define SRDMA_ENGINE_H
 
-#include <linux/completion.h>
 #include <linux/interrupt.h>
 #include <linux/skbuff.h>
 
+struct completion;
 struct srdma_engine;
 
 /* Word left for an engine, beside packets. */
@@ -41,25 +41,27 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
 /**
  * struct srdma_engine - an owner
  * @state: ENGINE_* bits of engine.c: owned, kicked, stopped
+ * @bytes_in: memory of all packets that were ever put into @inbox, bytes
  * @events: bits of enum srdma_engine_event that wait
  * @inbox: packets that wait; its lock guards @bytes_in
- * @bytes_in: memory of all packets that were ever put into it, bytes
- * @taken: packets that the owner has taken out together, to look at in turn
- * @bytes_out: memory of those that the owner has looked at; the owner writes it
+ * @taken: packets that the owner has taken out together, to look at in turn,
+ *	linked by their next
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
- * @idle: completed when an owner leaves a stopped engine
+ * @idle: completed when an owner leaves a stopped engine, that who stops it
+ *	waits for
+ * @bytes_out: memory of packets that the owner has looked at; it alone writes it
  */
 struct srdma_engine {
 	atomic_t state;
+	u32 bytes_in;
 	unsigned long events;
 	struct sk_buff_head inbox;
-	u32 bytes_in;
-	struct sk_buff_head taken;
-	u32 bytes_out;
+	struct sk_buff *taken;
 	srdma_engine_run_t run;
 	struct tasklet_struct tasklet;
-	struct completion idle;
+	struct completion *idle;
+	u32 bytes_out;
 };
 
 void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run);
