@@ -14,20 +14,15 @@
 #include "arrival.h"
 #include "device.h"
 #include "drop.h"
+#include "loop.h"
 #include "net.h"
 #include "proto/run.h"
 #include "proto/ud.h"
 #include "qp.h"
 #include "rx.h"
-#include "train.h"
 
 /* What a CRC-32 becomes that runs over its own complement as well. */
 #define CRC_RESIDUE	0xdebb20e3u
-
-static const struct srdma_loop *loop_of(const struct sk_buff *skb)
-{
-	return (const struct srdma_loop *)skb->data;
-}
 
 static bool is_loop(const struct sk_buff *skb)
 {
@@ -36,7 +31,7 @@ static bool is_loop(const struct sk_buff *skb)
 
 static bool is_v6(const struct sk_buff *skb)
 {
-	return is_loop(skb) ? loop_of(skb)->is_v6 : srdma_arrival(skb)->is_v6;
+	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 : srdma_arrival(skb)->is_v6;
 }
 
 /* Congestion notifications are about what the requester sends. */
@@ -55,7 +50,7 @@ static u32 wire_len(const struct sk_buff *skb, u32 offset)
 void srdma_arrival_free(struct sk_buff *skb)
 {
 	if (is_loop(skb))
-		srdma_train_free_loop(skb);
+		srdma_loop_free(skb);
 	else
 		consume_skb(skb);
 }
@@ -77,8 +72,8 @@ bool srdma_arrival_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
 	u8 opcode;
 
 	if (is_loop(skb)) {
-		*qpn = loop_of(skb)->hdr.dest_qpn;
-		opcode = loop_of(skb)->burst.first;
+		*qpn = srdma_loop_of(skb)->hdr.dest_qpn;
+		opcode = srdma_loop_of(skb)->burst.first;
 	} else {
 		bth = skb_header_pointer(skb, arrival->next, sizeof(buf), &buf);
 		if (!bth)
@@ -109,8 +104,8 @@ void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
 			     struct in6_addr *dst)
 {
 	if (is_loop(skb)) {
-		*src = loop_of(skb)->src;
-		*dst = loop_of(skb)->dst;
+		*src = srdma_loop_of(skb)->src;
+		*dst = srdma_loop_of(skb)->dst;
 	} else if (is_v6(skb)) {
 		*src = ipv6_hdr(skb)->saddr;
 		*dst = ipv6_hdr(skb)->daddr;
@@ -124,7 +119,7 @@ void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
 static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
-	const struct srdma_loop *loop = loop_of(skb);
+	const struct srdma_loop *loop = srdma_loop_of(skb);
 	const struct srdma_burst *burst = &loop->burst;
 	u32 i = arrival->index;
 	bool last = i + 1 == burst->count;
@@ -335,7 +330,7 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
-	const struct srdma_burst *burst = &loop_of(skb)->burst;
+	const struct srdma_burst *burst = &srdma_loop_of(skb)->burst;
 
 	pkt->opcode = srdma_run_opcode(pkt->opcode, burst->last);
 	pkt->op = srdma_opcode_get(pkt->opcode);
@@ -437,14 +432,14 @@ static u32 current_len(const struct sk_buff *skb)
 
 	if (!is_loop(skb))
 		return wire_len(skb, arrival->next - arrival->seg);
-	burst = &loop_of(skb)->burst;
+	burst = &srdma_loop_of(skb)->burst;
 	hdr_len = srdma_opcode_get(srdma_burst_opcode(burst, i))->hdr_len;
 	return srdma_pkt_wire_len(hdr_len, srdma_burst_payload(burst, i));
 }
 
 static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 {
-	const struct srdma_loop *loop = loop_of(skb);
+	const struct srdma_loop *loop = srdma_loop_of(skb);
 
 	if (is_loop(skb))
 		*ip = (struct iphdr) {
@@ -469,7 +464,7 @@ static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 
 static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
 {
-	const struct srdma_loop *loop = loop_of(skb);
+	const struct srdma_loop *loop = srdma_loop_of(skb);
 
 	if (is_loop(skb)) {
 		ip6_flow_hdr(ip, loop->traffic_class, 0);

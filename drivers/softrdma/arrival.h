@@ -70,28 +70,6 @@ static inline struct srdma_arrival *srdma_arrival(const struct sk_buff *skb)
 	return (struct srdma_arrival *)skb->cb;
 }
 
-/**
- * struct srdma_loop - at skb->data of a looped skb; payload follows, packet by
- *	packet without headers, pads or ICRCs
- * @hdr: what the packets' headers would say; opcode, PSN, AckReq, SE and
- *	payload length are those of @burst
- * @burst: the packets
- * @src: sender's address; IPv4 mapped into IPv6
- * @dst: our address, likewise
- * @traffic_class: of the IP header that there would be
- * @hop_limit: likewise
- * @is_v6: whether that would be an IPv6 header
- */
-struct srdma_loop {
-	struct srdma_pkt hdr;
-	struct srdma_burst burst;
-	struct in6_addr src;
-	struct in6_addr dst;
-	u8 traffic_class;
-	u8 hop_limit;
-	bool is_v6;
-};
-
 /* What srdma_arrival_next() found. */
 enum srdma_arrived {
 	SRDMA_ARRIVED_PACKET,	/* a packet for this engine, ICRC right */

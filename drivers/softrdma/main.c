@@ -7,10 +7,11 @@
 #include "crc.h"
 #include "fault.h"
 #include "flight.h"
+#include "frags.h"
 #include "link.h"
+#include "loop.h"
 #include "net.h"
 #include "proto/icrc.h"
-#include "train.h"
 #include "version.h"
 
 static int __init softrdma_init(void)
@@ -48,7 +49,8 @@ static void __exit softrdma_exit(void)
 	srdma_flight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
-	srdma_train_exit();
+	srdma_loop_exit();
+	srdma_frags_exit();
 	srdma_crc_exit();
 }
 

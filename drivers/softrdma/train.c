@@ -2,75 +2,25 @@
 /*
  * Trains: one skb that carries consecutive packets, of one burst or of many,
  * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where
- * they have to go one by one. And their counterpart for a QP of the same
- * device, which needs no more than the payload.
+ * they have to go one by one.
  *
  * A train is a linear part with the IP and the UDP header, and fragments with
  * the packets back to back. Each packet is contiguous in memory: so its headers
  * are written in place, and its sum runs once over what was just copied.
  */
-#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/ip6_checksum.h>
 #include <net/sock.h>
 #include <net/udp.h>
 
-#include "arrival.h"
 #include "crc.h"
-#include "device.h"
-#include "qp.h"
+#include "frags.h"
+#include "path.h"
 #include "train.h"
 #include "tx.h"
 
-/*
- * A looped payload up to this is copied next to the struct srdma_loop before
- * it: cheaper than the references to its pages and their release.
- */
-#define LOOP_REFER_MIN	2048
-
-/* A looped payload that is copied and longer goes into fragments. */
-#define LOOP_LINEAR_MAX	2048
-
 /* A packet alone that is shorter does not repay taking vector registers. */
 #define SINGLE_VECTOR_MIN	256
-
-/*
- * Memory for fragments: used in turn, so that a page that comes round again is
- * likely to be free, and neither allocated nor cleared anew.
- */
-#define FRAG_PAGES	8
-
-/**
- * struct frag_pool - memory for fragments; used with bottom halves disabled
- * @pf: pages, and how much of each is used
- * @now: the one in use
- */
-struct frag_pool {
-	struct page_frag pf[FRAG_PAGES];
-	u32 now;
-};
-
-static DEFINE_PER_CPU(struct frag_pool, frag_pool);
-
-/* As many as one run is likely to have on their way at once. */
-#define SPARE_LOOPS	16
-
-/**
- * struct spare_loops - looped skbs that were used up: the next ones that this
- *	CPU needs, since an answer, or the next message, is likely to follow at
- *	once. Used with bottom halves disabled.
- * @skb: they
- * @count: how many
- */
-struct spare_loops {
-	struct sk_buff *skb[SPARE_LOOPS];
-	u32 count;
-};
-
-static DEFINE_PER_CPU(struct spare_loops, spare_loops);
-
-/* KASAN is to see who uses one too long. */
-#define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
 
 /**
  * struct builder - a train in the making
@@ -98,17 +48,6 @@ struct builder {
 	u32 start_len;
 };
 
-/* READ requests, atomics and FLUSH ask for bytes and carry none. */
-static bool has_payload(const struct srdma_burst *burst)
-{
-	return srdma_opcode_get(burst->first)->payload != SRDMA_PAY_NONE;
-}
-
-static u32 payload_len(const struct srdma_tx *tx, u32 i)
-{
-	return has_payload(tx->burst) ? srdma_burst_payload(tx->burst, i) : 0;
-}
-
 static void init_builder(struct builder *b, const struct srdma_tx *tx)
 {
 	struct srdma_pkt pkt = *tx->hdr;
@@ -130,7 +69,7 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx)
 
 static u32 packet_len(const struct builder *b, u32 i)
 {
-	return srdma_pkt_wire_len(b->hdr_len, payload_len(b->tx, i));
+	return srdma_pkt_wire_len(b->hdr_len, srdma_tx_payload_len(b->tx, i));
 }
 
 /* Writes the headers of packet @i of the burst. */
@@ -169,27 +108,10 @@ static u32 start_icrc(struct builder *b, const u8 *p, u32 wire_len, u16 id)
 	return srdma_icrc_train_start(&b->start, id, bth->apsn);
 }
 
-/* Payload is walked over from packet @first of the burst on, until closed. */
-static int open_payload(const struct srdma_tx *tx, u32 first)
-{
-	const struct srdma_burst *burst = tx->burst;
-
-	if (!tx->payload || !burst->len || !has_payload(burst))
-		return 0;
-	return tx->payload->ops->open(tx->payload,
-				      burst->offset + first * burst->seg);
-}
-
-static void close_payload(const struct srdma_tx *tx)
-{
-	if (tx->payload && tx->burst->len && has_payload(tx->burst))
-		tx->payload->ops->close(tx->payload);
-}
-
 /* Writes packet @i of the burst, the @nth of its skb, to @p. */
 static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
 {
-	u32 len = payload_len(b->tx, i);
+	u32 len = srdma_tx_payload_len(b->tx, i);
 	u8 *end = p + b->hdr_len + len;
 	__le32 icrc;
 	u32 crc;
@@ -216,54 +138,6 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
 	return 0;
 }
 
-/*
- * Sees that there are at least @min bytes for fragments of @skb in one piece.
- * Returns how many there are, or 0.
- */
-static u32 frag_open(struct sk_buff *skb, struct frag_pool *pool, u32 min)
-{
-	struct page_frag *pf = &pool->pf[pool->now];
-
-	if (!pf->page || pf->size - pf->offset < min) {
-		pool->now = (pool->now + 1) % FRAG_PAGES;
-		pf = &pool->pf[pool->now];
-		/* It falls back on single pages, however much is asked for. */
-		if (!skb_page_frag_refill(min, pf,
-					  GFP_ATOMIC | __GFP_NOWARN) ||
-		    pf->size - pf->offset < min)
-			return 0;
-	}
-	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS &&
-	    !skb_can_coalesce(skb, MAX_SKB_FRAGS, pf->page, pf->offset))
-		return 0;
-	return pf->size - pf->offset;
-}
-
-static u8 *frag_at(const struct frag_pool *pool)
-{
-	const struct page_frag *pf = &pool->pf[pool->now];
-
-	return page_address(pf->page) + pf->offset;
-}
-
-/* Adds the next @len bytes that frag_open() found to the end of @skb. */
-static void frag_take(struct sk_buff *skb, struct frag_pool *pool, u32 len)
-{
-	struct page_frag *pf = &pool->pf[pool->now];
-	int n = skb_shinfo(skb)->nr_frags;
-
-	if (skb_can_coalesce(skb, n, pf->page, pf->offset)) {
-		skb_frag_size_add(&skb_shinfo(skb)->frags[n - 1], len);
-	} else {
-		get_page(pf->page);
-		skb_fill_page_desc(skb, n, pf->page, pf->offset, len);
-	}
-	pf->offset += len;
-	skb->len += len;
-	skb->data_len += len;
-	skb->truesize += len;
-}
-
 /* Puts packets back to back to @p; returns the bytes used, or an error. */
 static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
 {
@@ -282,21 +156,20 @@ static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
 static int put_train(struct builder *b, struct srdma_train *train, u32 first,
 		     u32 count)
 {
-	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
 	u32 each = packet_len(b, first);
 	u32 i, n, room;
 	int bytes;
+	u8 *p;
 
 	for (i = 0; i < count; i += n) {
-		room = frag_open(train->skb, pool, each);
+		room = srdma_frags_open(train->skb, each, &p);
 		if (!room)
 			break;
 		n = min(count - i, room / each);
-		bytes = put_packets(b, first + i, train->count, n,
-				    frag_at(pool));
+		bytes = put_packets(b, first + i, train->count, n, p);
 		if (bytes < 0)
 			return bytes;
-		frag_take(train->skb, pool, bytes);
+		srdma_frags_take(train->skb, bytes);
 		train->count += n;
 	}
 	return i;
@@ -402,13 +275,13 @@ static int add(struct builder *b, struct srdma_train *train, u32 first,
 	u32 had = train->count, len = train->skb->len;
 	int n;
 
-	n = open_payload(b->tx, first);
+	n = srdma_tx_open_payload(b->tx, first);
 	if (!n) {
 		b->vector = repays_vector(count * packet_len(b, first)) &&
 			    srdma_crc_begin();
 		n = put_train(b, train, first, count);
 		srdma_crc_end(b->vector);
-		close_payload(b->tx);
+		srdma_tx_close_payload(b->tx);
 	}
 	if (n <= 0)
 		cut_back(train, had, len);
@@ -430,7 +303,7 @@ bool srdma_train_takes(const struct srdma_train *train,
 		       const struct srdma_tx *tx, u32 first, u32 count)
 {
 	u32 hdr_len = srdma_opcode_get(tx->burst->first)->hdr_len;
-	u32 len = srdma_pkt_wire_len(hdr_len, payload_len(tx, first));
+	u32 len = srdma_pkt_wire_len(hdr_len, srdma_tx_payload_len(tx, first));
 
 	return !train->full &&
 	       (len == train->each || (len < train->each && count == 1));
@@ -503,12 +376,12 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 	skb = alloc_wire_skb(tx->path, len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	err = open_payload(tx, first);
+	err = srdma_tx_open_payload(tx, first);
 	if (!err) {
 		b.vector = repays_vector(len) && srdma_crc_begin();
 		err = put_packet(&b, first, 0, skb_put(skb, len), len);
 		srdma_crc_end(b.vector);
-		close_payload(tx);
+		srdma_tx_close_payload(tx);
 	}
 	if (err) {
 		kfree_skb(skb);
@@ -542,198 +415,4 @@ struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
 		*count = 1;
 	}
 	return build_single(tx, first);
-}
-
-static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
-			 u32 len)
-{
-	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
-
-	while (len) {
-		u32 n = min(frag_open(skb, pool, 1), len);
-
-		if (!n)
-			return -ENOMEM;
-		if (srdma_mem_read(it, frag_at(pool), n))
-			return -EFAULT;
-		frag_take(skb, pool, n);
-		len -= n;
-	}
-	return 0;
-}
-
-/* Lends the pages of the next @len bytes; -E2BIG when they cannot be had so. */
-static int refer_to_pages(struct srdma_mem_iter *it, struct sk_buff *skb,
-			  u32 len)
-{
-	struct srdma_mem_piece piece;
-	enum srdma_mem_why why;
-	int frag = 0;
-
-	for (; len; len -= piece.len) {
-		if (frag == MAX_SKB_FRAGS)
-			return -E2BIG;
-		why = srdma_mem_piece(it, len, &piece);
-		if (why)
-			return why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
-		get_page(piece.page);
-		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
-				piece.len, piece.len);
-	}
-	return 0;
-}
-
-static void drop_pages(struct sk_buff *skb)
-{
-	int i;
-
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		put_page(skb_frag_page(&skb_shinfo(skb)->frags[i]));
-	skb_shinfo(skb)->nr_frags = 0;
-	skb->truesize -= skb->data_len;
-	skb->len -= skb->data_len;
-	skb->data_len = 0;
-}
-
-static int copy_loop_payload(struct srdma_mem_iter *it, struct sk_buff *skb,
-			     u32 len)
-{
-	if (len > skb_tailroom(skb))
-		return copy_to_frags(it, skb, len);
-	return srdma_mem_read(it, skb_put(skb, len), len) ? -EFAULT : 0;
-}
-
-static int put_loop_payload(const struct srdma_tx *tx, struct sk_buff *skb,
-			    u32 len)
-{
-	int err = -E2BIG;
-
-	if (len >= LOOP_REFER_MIN && tx->may_refer) {
-		err = open_payload(tx, 0);
-		if (err)
-			return err;
-		err = refer_to_pages(&tx->payload->it, skb, len);
-		close_payload(tx);
-		if (err)
-			drop_pages(skb);
-	}
-	if (err != -E2BIG)
-		return err;
-	err = open_payload(tx, 0);
-	if (err)
-		return err;
-	err = copy_loop_payload(&tx->payload->it, skb, len);
-	close_payload(tx);
-	return err;
-}
-
-static void fill_loop(const struct srdma_tx *tx, struct srdma_loop *loop,
-		      u32 len)
-{
-	const struct srdma_av *av = tx->av;
-
-	loop->hdr = *tx->hdr;
-	loop->burst = *tx->burst;
-	/* The packets of a READ request and its like carry nothing. */
-	loop->burst.len = len;
-	if (!len)
-		loop->burst.seg = 0;
-	loop->src = av->src;
-	loop->dst = av->dst;
-	loop->traffic_class = av->traffic_class;
-	loop->hop_limit = av->hop_limit ?: IPDEFTTL;
-	loop->is_v6 = av->is_v6;
-}
-
-/* Empty, with room for @len bytes, or for none where they go into fragments. */
-static struct sk_buff *alloc_loop(u32 len)
-{
-	struct spare_loops *spare = this_cpu_ptr(&spare_loops);
-
-	if (spare->count)
-		return spare->skb[--spare->count];
-	/* One that is going to be kept serves for any. */
-	if (KEEP_SPARE)
-		len = LOOP_LINEAR_MAX;
-	else if (len > LOOP_LINEAR_MAX)
-		len = 0;
-	return alloc_skb(sizeof(struct srdma_loop) + len,
-			 GFP_ATOMIC | __GFP_NOWARN);
-}
-
-static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
-{
-	*srdma_arrival(skb) = (struct srdma_arrival){
-		.dev = tx->qp->dev,
-		.left = tx->burst->count,
-		.kind = SRDMA_ARRIVAL_LOOP,
-	};
-}
-
-/**
- * srdma_train_build_loop - a burst for a QP of the same device
- * @tx: what is to be sent
- *
- * Return: an skb to be dispatched, or an error as of srdma_train_build().
- */
-struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx)
-{
-	u32 len = has_payload(tx->burst) ? tx->burst->len : 0;
-	struct sk_buff *skb;
-	int err = 0;
-
-	skb = alloc_loop(len);
-	if (!skb)
-		return ERR_PTR(-ENOMEM);
-	fill_loop(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
-	fill_arrival(tx, skb);
-	if (len)
-		err = put_loop_payload(tx, skb, len);
-	if (err) {
-		srdma_train_free_loop(skb);
-		return ERR_PTR(err);
-	}
-	return skb;
-}
-
-/**
- * srdma_train_free_loop - give back what srdma_train_build_loop() has built
- * @skb: looped skb, or a clone of one
- *
- * Bottom halves are disabled.
- */
-void srdma_train_free_loop(struct sk_buff *skb)
-{
-	struct spare_loops *spare = this_cpu_ptr(&spare_loops);
-
-	if (!KEEP_SPARE || spare->count == SPARE_LOOPS || skb_cloned(skb) ||
-	    skb_shared(skb)) {
-		consume_skb(skb);
-		return;
-	}
-	if (skb_is_nonlinear(skb))
-		drop_pages(skb);
-	skb->len = 0;
-	skb_reset_tail_pointer(skb);
-	spare->skb[spare->count++] = skb;
-}
-
-/* Nothing is built any more. */
-void srdma_train_exit(void)
-{
-	struct spare_loops *spare;
-	int cpu, i;
-
-	for_each_possible_cpu(cpu) {
-		struct frag_pool *pool = per_cpu_ptr(&frag_pool, cpu);
-
-		for (i = 0; i < FRAG_PAGES; i++) {
-			if (pool->pf[i].page)
-				put_page(pool->pf[i].page);
-			pool->pf[i].page = NULL;
-		}
-		spare = per_cpu_ptr(&spare_loops, cpu);
-		while (spare->count)
-			consume_skb(spare->skb[--spare->count]);
-	}
 }

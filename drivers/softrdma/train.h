@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Building skbs: for the wire, with many packets in one, or for a QP of the
- * same device.
+ * Building skbs for the wire, with many packets in one.
  */
 #ifndef SRDMA_TRAIN_H
 #define SRDMA_TRAIN_H
@@ -35,8 +34,5 @@ int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
 		    u32 first, u32 *count);
 struct sk_buff *srdma_train_close(struct srdma_train *train,
 				  struct srdma_path *path);
-struct sk_buff *srdma_train_build_loop(const struct srdma_tx *tx);
-void srdma_train_free_loop(struct sk_buff *skb);
-void srdma_train_exit(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "compat/compat.h"
 #include "device.h"
 #include "flight.h"
+#include "loop.h"
 #include "path.h"
 #include "qp.h"
 #include "train.h"
@@ -456,7 +457,7 @@ static void train_build__fault(struct kunit *test)
 	}
 }
 
-static void train_build_loop__carries_the_payload(struct kunit *test)
+static void loop_build__carries_the_payload(struct kunit *test)
 {
 	static const u32 lens[] = { 0, 1, 100, 2048, 2049, 4096, 65536 };
 	struct train_world *w = test->priv;
@@ -474,7 +475,7 @@ static void train_build_loop__carries_the_payload(struct kunit *test)
 				0, 128, true, 10);
 		w->opens = 0;
 		local_bh_disable();
-		skb = srdma_train_build_loop(&w->tx);
+		skb = srdma_loop_build(&w->tx);
 		local_bh_enable();
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
 		loop = (struct srdma_loop *)skb->data;
@@ -490,7 +491,7 @@ static void train_build_loop__carries_the_payload(struct kunit *test)
 	}
 	w->fault_at = 50;
 	local_bh_disable();
-	skb = srdma_train_build_loop(&w->tx);
+	skb = srdma_loop_build(&w->tx);
 	local_bh_enable();
 	KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));
 }
@@ -636,7 +637,7 @@ static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_add__messages_share_a_skb),
 	KUNIT_CASE(train_add__fault),
 	KUNIT_CASE(train_build__fault),
-	KUNIT_CASE(train_build_loop__carries_the_payload),
+	KUNIT_CASE(loop_build__carries_the_payload),
 	KUNIT_CASE(path_train__shrinks_and_grows),
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),

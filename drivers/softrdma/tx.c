@@ -12,6 +12,7 @@
 #include "drop.h"
 #include "fault.h"
 #include "flight.h"
+#include "loop.h"
 #include "path.h"
 #include "qp.h"
 #include "rx.h"
@@ -40,7 +41,7 @@ static struct sk_buff *build(const struct srdma_tx *tx, u32 first, u32 *count)
 {
 	if (srdma_fault(SRDMA_FAULT_MEMORY))
 		return ERR_PTR(-ENOMEM);
-	return tx->path->is_local ? srdma_train_build_loop(tx) :
+	return tx->path->is_local ? srdma_loop_build(tx) :
 				    srdma_train_build(tx, first, count);
 }
 

@@ -13,6 +13,7 @@
 #include "path.h"
 #include "payload.h"
 #include "proto/burst.h"
+#include "proto/opcode.h"
 #include "proto/packet.h"
 #include "train.h"
 
@@ -59,6 +60,35 @@ struct srdma_tx {
 	bool more;
 	bool may_refer;
 };
+
+/* READ requests, atomics and FLUSH ask for bytes and carry none. */
+static inline bool srdma_tx_has_payload(const struct srdma_tx *tx)
+{
+	return srdma_opcode_get(tx->burst->first)->payload != SRDMA_PAY_NONE;
+}
+
+/* Of packet @i of the burst. */
+static inline u32 srdma_tx_payload_len(const struct srdma_tx *tx, u32 i)
+{
+	return srdma_tx_has_payload(tx) ? srdma_burst_payload(tx->burst, i) : 0;
+}
+
+/* Payload is walked over from packet @first of the burst on, until closed. */
+static inline int srdma_tx_open_payload(const struct srdma_tx *tx, u32 first)
+{
+	const struct srdma_burst *burst = tx->burst;
+
+	if (!tx->payload || !burst->len || !srdma_tx_has_payload(tx))
+		return 0;
+	return tx->payload->ops->open(tx->payload,
+				      burst->offset + first * burst->seg);
+}
+
+static inline void srdma_tx_close_payload(const struct srdma_tx *tx)
+{
+	if (tx->payload && tx->burst->len && srdma_tx_has_payload(tx))
+		tx->payload->ops->close(tx->payload);
+}
 
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 {

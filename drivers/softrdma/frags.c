@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory for the fragments of skbs that we build: a few pages for each CPU,
+ * used in turn, so that one that comes round again is likely to be free, and
+ * neither allocated nor cleared anew.
+ */
+#include <linux/percpu.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+
+#include "frags.h"
+
+#define FRAG_PAGES	8
+
+/**
+ * struct frag_pool - memory for fragments; used with bottom halves disabled
+ * @pf: pages, and how much of each is used
+ * @now: the one in use
+ */
+struct frag_pool {
+	struct page_frag pf[FRAG_PAGES];
+	u32 now;
+};
+
+static DEFINE_PER_CPU(struct frag_pool, frag_pool);
+
+static struct page_frag *page_in_use(struct frag_pool *pool)
+{
+	return &pool->pf[pool->now];
+}
+
+/**
+ * srdma_frags_open - have memory that can be added to an skb
+ * @skb: skb
+ * @min: least bytes, in one piece
+ * @at: filled with where they are
+ *
+ * Bottom halves are disabled, and stay so until srdma_frags_take().
+ *
+ * Return: how many bytes there are, or 0.
+ */
+u32 srdma_frags_open(struct sk_buff *skb, u32 min, u8 **at)
+{
+	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
+	struct page_frag *pf = page_in_use(pool);
+
+	if (!pf->page || pf->size - pf->offset < min) {
+		pool->now = (pool->now + 1) % FRAG_PAGES;
+		pf = page_in_use(pool);
+		/* It falls back on single pages, however much is asked for. */
+		if (!skb_page_frag_refill(min, pf,
+					  GFP_ATOMIC | __GFP_NOWARN) ||
+		    pf->size - pf->offset < min)
+			return 0;
+	}
+	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS &&
+	    !skb_can_coalesce(skb, MAX_SKB_FRAGS, pf->page, pf->offset))
+		return 0;
+	*at = page_address(pf->page) + pf->offset;
+	return pf->size - pf->offset;
+}
+
+/**
+ * srdma_frags_take - add to the end of an skb what was found for it
+ * @skb: skb of srdma_frags_open()
+ * @len: bytes, no more than that has returned
+ */
+void srdma_frags_take(struct sk_buff *skb, u32 len)
+{
+	struct page_frag *pf = page_in_use(this_cpu_ptr(&frag_pool));
+	int n = skb_shinfo(skb)->nr_frags;
+
+	if (skb_can_coalesce(skb, n, pf->page, pf->offset)) {
+		skb_frag_size_add(&skb_shinfo(skb)->frags[n - 1], len);
+	} else {
+		get_page(pf->page);
+		skb_fill_page_desc(skb, n, pf->page, pf->offset, len);
+	}
+	pf->offset += len;
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+}
+
+/* No skb is built any more. */
+void srdma_frags_exit(void)
+{
+	struct frag_pool *pool;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		pool = per_cpu_ptr(&frag_pool, cpu);
+		for (i = 0; i < FRAG_PAGES; i++) {
+			if (pool->pf[i].page)
+				put_page(pool->pf[i].page);
+			pool->pf[i].page = NULL;
+		}
+	}
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Looped skbs: a burst for a QP of the same device is one skb, with a struct
+ * srdma_loop in place of the packets' headers and then no more than the payload.
+ */
+#include <linux/percpu.h>
+#include <linux/skbuff.h>
+
+#include "arrival.h"
+#include "frags.h"
+#include "loop.h"
+#include "qp.h"
+#include "tx.h"
+
+/*
+ * A looped payload up to this is copied next to the struct srdma_loop before
+ * it: cheaper than the references to its pages and their release.
+ */
+#define REFER_MIN	2048
+
+/* A looped payload that is copied and longer goes into fragments. */
+#define LINEAR_MAX	2048
+
+/* As many as one run is likely to have on their way at once. */
+#define SPARES_MAX	16
+
+/**
+ * struct spares - looped skbs that were used up: the next ones that this
+ *	CPU needs, since an answer, or the next message, is likely to follow at
+ *	once. Used with bottom halves disabled.
+ * @skb: they
+ * @count: how many
+ */
+struct spares {
+	struct sk_buff *skb[SPARES_MAX];
+	u32 count;
+};
+
+static DEFINE_PER_CPU(struct spares, spares);
+
+/* KASAN is to see who uses one too long. */
+#define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
+
+static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
+			 u32 len)
+{
+	u8 *p;
+
+	while (len) {
+		u32 n = min(srdma_frags_open(skb, 1, &p), len);
+
+		if (!n)
+			return -ENOMEM;
+		if (srdma_mem_read(it, p, n))
+			return -EFAULT;
+		srdma_frags_take(skb, n);
+		len -= n;
+	}
+	return 0;
+}
+
+/* Lends the pages of the next @len bytes; -E2BIG when they cannot be had so. */
+static int refer_to_pages(struct srdma_mem_iter *it, struct sk_buff *skb,
+			  u32 len)
+{
+	struct srdma_mem_piece piece;
+	enum srdma_mem_why why;
+	int frag = 0;
+
+	for (; len; len -= piece.len) {
+		if (frag == MAX_SKB_FRAGS)
+			return -E2BIG;
+		why = srdma_mem_piece(it, len, &piece);
+		if (why)
+			return why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
+		get_page(piece.page);
+		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
+				piece.len, piece.len);
+	}
+	return 0;
+}
+
+static void drop_pages(struct sk_buff *skb)
+{
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
+		put_page(skb_frag_page(&skb_shinfo(skb)->frags[i]));
+	skb_shinfo(skb)->nr_frags = 0;
+	skb->truesize -= skb->data_len;
+	skb->len -= skb->data_len;
+	skb->data_len = 0;
+}
+
+static int copy_payload(struct srdma_mem_iter *it, struct sk_buff *skb,
+			     u32 len)
+{
+	if (len > skb_tailroom(skb))
+		return copy_to_frags(it, skb, len);
+	return srdma_mem_read(it, skb_put(skb, len), len) ? -EFAULT : 0;
+}
+
+static int put_payload(const struct srdma_tx *tx, struct sk_buff *skb,
+			    u32 len)
+{
+	int err = -E2BIG;
+
+	if (len >= REFER_MIN && tx->may_refer) {
+		err = srdma_tx_open_payload(tx, 0);
+		if (err)
+			return err;
+		err = refer_to_pages(&tx->payload->it, skb, len);
+		srdma_tx_close_payload(tx);
+		if (err)
+			drop_pages(skb);
+	}
+	if (err != -E2BIG)
+		return err;
+	err = srdma_tx_open_payload(tx, 0);
+	if (err)
+		return err;
+	err = copy_payload(&tx->payload->it, skb, len);
+	srdma_tx_close_payload(tx);
+	return err;
+}
+
+static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
+		      u32 len)
+{
+	const struct srdma_av *av = tx->av;
+
+	loop->hdr = *tx->hdr;
+	loop->burst = *tx->burst;
+	/* The packets of a READ request and its like carry nothing. */
+	loop->burst.len = len;
+	if (!len)
+		loop->burst.seg = 0;
+	loop->src = av->src;
+	loop->dst = av->dst;
+	loop->traffic_class = av->traffic_class;
+	loop->hop_limit = av->hop_limit ?: IPDEFTTL;
+	loop->is_v6 = av->is_v6;
+}
+
+/* Empty, with room for @len bytes, or for none where they go into fragments. */
+static struct sk_buff *alloc_empty(u32 len)
+{
+	struct spares *spare = this_cpu_ptr(&spares);
+
+	if (spare->count)
+		return spare->skb[--spare->count];
+	/* One that is going to be kept serves for any. */
+	if (KEEP_SPARE)
+		len = LINEAR_MAX;
+	else if (len > LINEAR_MAX)
+		len = 0;
+	return alloc_skb(sizeof(struct srdma_loop) + len,
+			 GFP_ATOMIC | __GFP_NOWARN);
+}
+
+static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
+{
+	*srdma_arrival(skb) = (struct srdma_arrival){
+		.dev = tx->qp->dev,
+		.left = tx->burst->count,
+		.kind = SRDMA_ARRIVAL_LOOP,
+	};
+}
+
+/**
+ * srdma_loop_build - a burst for a QP of the same device
+ * @tx: what is to be sent
+ *
+ * Return: an skb to be dispatched, or an error as of srdma_train_build().
+ */
+struct sk_buff *srdma_loop_build(const struct srdma_tx *tx)
+{
+	u32 len = srdma_tx_has_payload(tx) ? tx->burst->len : 0;
+	struct sk_buff *skb;
+	int err = 0;
+
+	skb = alloc_empty(len);
+	if (!skb)
+		return ERR_PTR(-ENOMEM);
+	fill_header(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
+	fill_arrival(tx, skb);
+	if (len)
+		err = put_payload(tx, skb, len);
+	if (err) {
+		srdma_loop_free(skb);
+		return ERR_PTR(err);
+	}
+	return skb;
+}
+
+/**
+ * srdma_loop_free - give back what srdma_loop_build() has built
+ * @skb: looped skb, or a clone of one
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_loop_free(struct sk_buff *skb)
+{
+	struct spares *spare = this_cpu_ptr(&spares);
+
+	if (!KEEP_SPARE || spare->count == SPARES_MAX || skb_cloned(skb) ||
+	    skb_shared(skb)) {
+		consume_skb(skb);
+		return;
+	}
+	if (skb_is_nonlinear(skb))
+		drop_pages(skb);
+	skb->len = 0;
+	skb_reset_tail_pointer(skb);
+	spare->skb[spare->count++] = skb;
+}
+
+/* Nothing is built any more. */
+void srdma_loop_exit(void)
+{
+	struct spares *spare;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		spare = per_cpu_ptr(&spares, cpu);
+		while (spare->count)
+			consume_skb(spare->skb[--spare->count]);
+	}
+}
