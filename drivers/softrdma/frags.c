@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory for the fragments of skbs that we build: a few pages for each CPU,
- * used in turn, so that one that comes round again is likely to be free, and
- * neither allocated nor cleared anew.
+ * Memory for the heads and the fragments of skbs that we build: a few pages for
+ * each CPU, used in turn, so that one that comes round again is likely to be
+ * free, and neither allocated nor cleared anew.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
@@ -12,8 +12,11 @@
 
 #define FRAG_PAGES	8
 
+/* KASAN is to see who uses a head too long. */
+#define POOL_HEADS	(!IS_ENABLED(CONFIG_KASAN))
+
 /**
- * struct frag_pool - memory for fragments; used with bottom halves disabled
+ * struct frag_pool - memory for skbs; used with bottom halves disabled
  * @pf: pages, and how much of each is used
  * @now: the one in use
  */
@@ -29,6 +32,57 @@ static struct page_frag *page_in_use(struct frag_pool *pool)
 	return &pool->pf[pool->now];
 }
 
+/* The page in use, with at least @min bytes in one piece, or NULL. */
+static struct page_frag *page_with(struct frag_pool *pool, u32 min)
+{
+	struct page_frag *pf = page_in_use(pool);
+
+	if (pf->page && pf->size - pf->offset >= min)
+		return pf;
+	pool->now = (pool->now + 1) % FRAG_PAGES;
+	pf = page_in_use(pool);
+	/* It falls back on single pages, however much is asked for. */
+	if (!skb_page_frag_refill(min, pf, GFP_ATOMIC | __GFP_NOWARN) ||
+	    pf->size - pf->offset < min)
+		return NULL;
+	return pf;
+}
+
+static struct sk_buff *skb_from_pool(u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(len) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct page_frag *pf;
+	struct sk_buff *skb;
+	u32 at;
+
+	pf = page_with(this_cpu_ptr(&frag_pool), size + SMP_CACHE_BYTES - 1);
+	if (!pf)
+		return NULL;
+	at = ALIGN(pf->offset, SMP_CACHE_BYTES);
+	skb = napi_build_skb(page_address(pf->page) + at, size);
+	if (skb) {
+		get_page(pf->page);
+		pf->offset = at + size;
+	}
+	return skb;
+}
+
+/**
+ * srdma_frags_skb - an empty skb
+ * @len: bytes of its head
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: an skb, or NULL.
+ */
+struct sk_buff *srdma_frags_skb(u32 len)
+{
+	struct sk_buff *skb = POOL_HEADS ? skb_from_pool(len) : NULL;
+
+	return skb ?: alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+}
+
 /**
  * srdma_frags_open - have memory that can be added to an skb
  * @skb: skb
@@ -41,18 +95,10 @@ static struct page_frag *page_in_use(struct frag_pool *pool)
  */
 u32 srdma_frags_open(struct sk_buff *skb, u32 min, u8 **at)
 {
-	struct frag_pool *pool = this_cpu_ptr(&frag_pool);
-	struct page_frag *pf = page_in_use(pool);
+	struct page_frag *pf = page_with(this_cpu_ptr(&frag_pool), min);
 
-	if (!pf->page || pf->size - pf->offset < min) {
-		pool->now = (pool->now + 1) % FRAG_PAGES;
-		pf = page_in_use(pool);
-		/* It falls back on single pages, however much is asked for. */
-		if (!skb_page_frag_refill(min, pf,
-					  GFP_ATOMIC | __GFP_NOWARN) ||
-		    pf->size - pf->offset < min)
-			return 0;
-	}
+	if (!pf)
+		return 0;
 	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS &&
 	    !skb_can_coalesce(skb, MAX_SKB_FRAGS, pf->page, pf->offset))
 		return 0;

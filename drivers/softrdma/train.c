@@ -182,7 +182,7 @@ static struct sk_buff *alloc_wire_skb(const struct srdma_path *path, u32 linear)
 		   path->hdr_len;
 	struct sk_buff *skb;
 
-	skb = alloc_skb(room + linear, GFP_ATOMIC | __GFP_NOWARN);
+	skb = srdma_frags_skb(room + linear);
 	if (skb)
 		skb_reserve(skb, room);
 	return skb;
