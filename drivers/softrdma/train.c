@@ -27,7 +27,7 @@
  * @tx: what is to be sent
  * @path: the way, with the headers before the BTH
  * @hdr_len: BTH and extension headers, bytes
- * @hdr: these, of a packet of the burst without opcode, pad, SE, PSN, AckReq
+ * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers may be used
  * @start: where the ICRCs of packets like the last one start
@@ -48,12 +48,14 @@ struct builder {
 	u32 start_len;
 };
 
-static void init_builder(struct builder *b, const struct srdma_tx *tx)
+/* For packets that have the headers of packet @first of the burst. */
+static void init_builder(struct builder *b, const struct srdma_tx *tx,
+			 u32 first)
 {
 	struct srdma_pkt pkt = *tx->hdr;
 	struct srdma_wire_bth *bth;
 
-	pkt.opcode = tx->burst->first;
+	pkt.opcode = srdma_burst_opcode(tx->burst, first);
 	pkt.payload_len = 0;
 	pkt.psn = 0;
 	pkt.ack_req = false;
@@ -302,8 +304,7 @@ static int add(struct builder *b, struct srdma_train *train, u32 first,
 bool srdma_train_takes(const struct srdma_train *train,
 		       const struct srdma_tx *tx, u32 first, u32 count)
 {
-	u32 hdr_len = srdma_opcode_get(tx->burst->first)->hdr_len;
-	u32 len = srdma_pkt_wire_len(hdr_len, srdma_tx_payload_len(tx, first));
+	u32 len = srdma_tx_packet_len(tx, first);
 
 	return !train->full &&
 	       (len == train->each || (len < train->each && count == 1));
@@ -314,7 +315,7 @@ bool srdma_train_takes(const struct srdma_train *train,
  * @train: train; srdma_train_takes() said yes, or there is none
  * @tx: what is to be sent; the path has a route
  * @first: first packet of the burst that is added
- * @count: how many; filled with how many were
+ * @count: how many, all with the same headers; filled with how many were
  *
  * Return: 0; -EFAULT when the payload cannot be had, or -ENOMEM: none was added.
  */
@@ -324,7 +325,7 @@ int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
 	struct builder b;
 	int n;
 
-	init_builder(&b, tx);
+	init_builder(&b, tx, first);
 	if (!train->skb) {
 		n = open_train(train, &b, first);
 		if (n)
@@ -371,7 +372,7 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 	u32 len;
 	int err;
 
-	init_builder(&b, tx);
+	init_builder(&b, tx, first);
 	len = packet_len(&b, first);
 	skb = alloc_wire_skb(tx->path, len);
 	if (!skb)
@@ -395,7 +396,8 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
  * srdma_train_build - packets for the wire
  * @tx: what is to be sent; the path has a route
  * @first: first packet of the burst that goes into the skb
- * @count: most packets that may; filled with how many did, 1 at least
+ * @count: most packets that may, all with the same headers; filled with how
+ *	many did, 1 at least
  *
  * The caller is in an RCU section, on whose end the skb's route must not be
  * relied on.

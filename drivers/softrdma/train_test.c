@@ -293,7 +293,7 @@ static void train_build__packets_are_right(struct kunit *test)
 				srdma_burst_cut(&w->burst, SRDMA_QPT_RC,
 						SRDMA_WR_SEND,
 						lens[i] + (4 << shifts[k]), 4,
-						128, false, shifts[k]);
+						128, shifts[k]);
 				if (w->burst.count * (16 + w->burst.seg) >
 				    w->path.train_bytes)
 					continue;
@@ -446,7 +446,7 @@ static void train_build__fault(struct kunit *test)
 		aim(w, false);
 		w->fault_at = at[i];
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 20000,
-				0, 128, false, 10);
+				0, 128, 10);
 		n = w->burst.count;
 		local_bh_disable();
 		rcu_read_lock();
@@ -472,7 +472,7 @@ static void loop_build__carries_the_payload(struct kunit *test)
 	w->tx.may_refer = true;
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, lens[i],
-				0, 128, true, 10);
+				0, 128, 10);
 		w->opens = 0;
 		local_bh_disable();
 		skb = srdma_loop_build(&w->tx);

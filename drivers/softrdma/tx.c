@@ -123,20 +123,31 @@ static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
 	return 0;
 }
 
-/* Bytes behind the UDP header of a packet of the burst, but for the last. */
-static u32 wire_len(const struct srdma_burst *burst)
+static u32 hdr_len(u8 opcode)
 {
-	const struct srdma_opcode_info *op = srdma_opcode_get(burst->first);
-	u32 len = op->payload == SRDMA_PAY_NONE ? 0 : burst->seg;
+	return srdma_opcode_get(opcode)->hdr_len;
+}
 
-	return srdma_pkt_wire_len(op->hdr_len, len);
+/*
+ * Packets from @first on that have the same headers: so many may be in one skb,
+ * of which segmentation makes packets of one length.
+ */
+static u32 count_alike(const struct srdma_burst *burst, u32 first)
+{
+	u32 left = burst->count - first;
+
+	if (!burst->mixed || left == 1)
+		return left;
+	if (!first && hdr_len(burst->first) != hdr_len(burst->middle))
+		return 1;
+	return hdr_len(burst->last) == hdr_len(burst->middle) ? left : left - 1;
 }
 
 /* May they join the train that there is? */
 static bool fits(const struct srdma_tx *tx, u32 first, u32 count, u32 most)
 {
 	const struct srdma_train *train = &tx->outbox->train;
-	u32 bytes = train->skb->len + count * wire_len(tx->burst);
+	u32 bytes = train->skb->len + count * srdma_tx_packet_len(tx, first);
 
 	return train->count + count <= most &&
 	       bytes <= tx->path->train_bytes &&
@@ -180,9 +191,9 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
 		return SRDMA_TX_BUSY;
 	}
-	most = srdma_path_train(tx->path, burst, wire_len(burst));
+	most = srdma_path_train(tx->path, burst, srdma_tx_packet_len(tx, 0));
 	for (i = 0; i < burst->count; i += n) {
-		n = min(most, burst->count - i);
+		n = min(most, count_alike(burst, i));
 		err = tx->outbox ? send_with_others(tx, i, &n, most) :
 				   send_alone(tx, i, &n);
 		if (!err)
@@ -264,11 +275,6 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 		result = SRDMA_TX_NOROUTE;
 	} else if (tx->path->is_local) {
 		/* Below. */
-	} else if (tx->burst->mixed) {
-		/* The peer moved away just now: comes again in pieces. */
-		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
-			   tx->burst->count);
-		result = SRDMA_TX_NOROUTE;
 	} else {
 		result = send_wire(tx);
 	}
@@ -299,5 +305,4 @@ void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 		limit->packets = min_t(u32, WIRE_BYTES / wire,
 				       UDP_MAX_SEGMENTS);
 	limit->bytes = limit->packets * mtu;
-	limit->mixed = path->checked && path->is_local;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Cutting a message into bursts: where a packet differs in headers from its
- * neighbours it goes alone, so that the others can share one segmented skb.
+ * Cutting a message into bursts.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -15,27 +14,25 @@ static bool same_headers(u8 a, u8 b)
 }
 
 /*
- * May @op be first or last of a burst of @middle ones? A last packet that takes
- * a receive WQE may be told to come again, and then it has to be alone.
+ * A last packet that takes a receive WQE may be told to come again, and then it
+ * has to be alone.
  */
-static bool may_join(u8 op, u8 middle, bool mixed)
+static bool goes_alone(u8 last)
 {
-	if (same_headers(op, middle))
-		return true;
-	return mixed && !(srdma_opcode_get(op)->flags & SRDMA_OP_RWQE &&
-			  srdma_opcode_get(op)->flags & SRDMA_OP_END);
+	const u32 both = SRDMA_OP_RWQE | SRDMA_OP_END;
+
+	return (srdma_opcode_get(last)->flags & both) == both;
 }
 
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
-		     u32 len, u32 pos, u32 max, bool mixed, u8 mtu_shift)
+		     u32 len, u32 pos, u32 max, u8 mtu_shift)
 {
 	u32 packets = srdma_burst_packets(len, mtu_shift);
 	u32 count = min(max, packets - pos);
 	bool start = pos == 0;
-	u8 op, middle;
 	bool end;
+	u8 op;
 
-	b->mixed = false;
 	if (packets == 1) {
 		op = srdma_opcode_select(qpt, wr_op, true, true);
 		b->count = 1;
@@ -45,25 +42,16 @@ void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 		b->first = op;
 		b->middle = op;
 		b->last = op;
+		b->mixed = false;
 		return;
-	}
-	middle = srdma_opcode_select(qpt, wr_op, false, false);
-	if (start) {
-		op = srdma_opcode_select(qpt, wr_op, true, false);
-		if (!may_join(op, middle, mixed))
-			count = 1;
-		b->mixed = count > 1 && !same_headers(op, middle);
 	}
 	end = pos + count == packets;
 	if (end && count > 1) {
 		op = srdma_opcode_select(qpt, wr_op, false, true);
-		if (!may_join(op, middle, mixed)) {
+		if (goes_alone(op)) {
 			end = false;
 			count--;
 		}
-		b->mixed |= end && !same_headers(op, middle);
-		/* Without that last packet the first may be alone. */
-		b->mixed &= count > 1;
 	}
 
 	b->count = count;
@@ -71,7 +59,9 @@ void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 	b->seg = min(len - b->offset, 1u << mtu_shift);
 	b->len = end ? len - b->offset : count << mtu_shift;
 	b->first = srdma_opcode_select(qpt, wr_op, start, end && count == 1);
-	b->middle = middle;
+	b->middle = srdma_opcode_select(qpt, wr_op, false, false);
 	b->last = count == 1 ? b->first :
 		  srdma_opcode_select(qpt, wr_op, false, end);
+	b->mixed = count > 1 && !(same_headers(b->first, b->middle) &&
+				  same_headers(b->last, b->middle));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A burst: a run of consecutive packets of one message, all with the same
- * headers and, but for a shorter last one, the same payload length. It is
- * what one segmented skb (a train) can carry as it is; a packet with an
- * extension header that its neighbours lack makes a burst of its own.
+ * payload length but for a shorter last one, and with the same headers but
+ * for the first and the last one.
  */
 #ifndef SRDMA_PROTO_BURST_H
 #define SRDMA_PROTO_BURST_H
@@ -51,13 +50,10 @@ struct srdma_burst {
  * struct srdma_burst_limit - how much the caller can take now
  * @packets: most packets in one burst, at least 1
  * @bytes: most payload bytes in one burst; one packet is always allowed
- * @mixed: packets with different headers may be in one burst: no segmentation
- *	is going to make them, they stay on this host
  */
 struct srdma_burst_limit {
 	u32 packets;
 	u32 bytes;
-	bool mixed;
 };
 
 /**
@@ -68,11 +64,10 @@ struct srdma_burst_limit {
  * @len: bytes of the message
  * @pos: its first packet to be sent, counted from 0
  * @max: most packets, at least 1
- * @mixed: see struct srdma_burst_limit
  * @mtu_shift: log2 of the path MTU
  */
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
-		     u32 len, u32 pos, u32 max, bool mixed, u8 mtu_shift);
+		     u32 len, u32 pos, u32 max, u8 mtu_shift);
 
 /* Packets of a message of @len bytes: one even for none. */
 static inline u32 srdma_burst_packets(u32 len, u8 mtu_shift)

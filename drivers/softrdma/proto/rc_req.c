@@ -358,7 +358,7 @@ static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
 
 /* The burst at @psn of message @idx, of at most @max packets. */
 static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
-		 bool mixed, struct srdma_rc_burst *out)
+		 struct srdma_rc_burst *out)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 pos = srdma_psn_dist(msg->psn, psn);
@@ -374,7 +374,7 @@ static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
 		fill_rd(msg, pos, req->mtu_shift, b);
 		return;
 	}
-	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max, mixed,
+	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max,
 			req->mtu_shift);
 	if (pos + b->count == msg->npsn)
 		b->solicited = msg->flags & SRDMA_WR_SOLICITED;
@@ -428,7 +428,7 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	fill(req, req->una, req->una_psn, 1, false, out);
+	fill(req, req->una, req->una_psn, 1, out);
 	out->probe = true;
 	out->b.ack_req = true;
 	out->b.resend = true;
@@ -485,8 +485,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 							 req->cur_psn));
 	if (!credit)
 		return ask_now(req, out) ? SRDMA_NEXT_SEND : SRDMA_NEXT_CREDIT;
-	fill(req, req->cur, req->cur_psn, min(packets, credit), limit->mixed,
-	     out);
+	fill(req, req->cur, req->cur_psn, min(packets, credit), out);
 	if (req->limited && credit <= out->b.count)
 		out->b.ack_req = true;
 	return SRDMA_NEXT_SEND;

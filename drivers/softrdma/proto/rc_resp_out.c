@@ -60,10 +60,6 @@ static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
 	out->b.last = opcode;
 }
 
-/*
- * First and last response carry an AETH, the others do not: so they go alone,
- * where that matters.
- */
 static void fill_read(const struct srdma_rc_resp *resp,
 		      const struct srdma_rc_res *res,
 		      const struct srdma_burst_limit *limit,
@@ -72,13 +68,11 @@ static void fill_read(const struct srdma_rc_resp *resp,
 	u32 pos = srdma_psn_dist(res->psn, res->cur_psn);
 	u32 left = srdma_psn_dist(res->cur_psn, res->end_psn);
 	bool start = res->cur_psn == res->start_psn;
-	u32 count = 1, most = left;
+	u32 count = 1;
 	bool end;
 
-	if (!limit->mixed && left > 1)
-		most = start ? 1 : left - 1;
-	if (most > 1) {
-		count = min(most, max(limit->packets, 1u));
+	if (left > 1) {
+		count = min(left, max(limit->packets, 1u));
 		count = min(count, max(limit->bytes >> resp->mtu_shift, 1u));
 	}
 	end = count == left;

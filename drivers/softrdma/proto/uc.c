@@ -45,7 +45,7 @@ static void fill(const struct srdma_uc_req *req,
 
 	max = min(limit->packets, limit->bytes >> req->mtu_shift);
 	srdma_burst_cut(b, req->qpt, msg->op, msg->len, pos, max(max, 1u),
-			false, req->mtu_shift);
+			req->mtu_shift);
 	b->psn = req->psn;
 	b->ack_req = false;
 	b->resend = false;

@@ -14,13 +14,16 @@ TEST(req_next__nothing_posted)
 	EXPECT(!retired());
 }
 
-TEST(req_next__write_first_goes_alone)
+TEST(req_next__write_in_two_bursts)
 {
 	begin(NULL);
 	push(SRDMA_WR_WRITE, 5 * MTU + 1, SRDMA_WR_SIGNALED);
+	limit.packets = 1;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	expect_burst(0, 1, 0, MTU, SRDMA_RC_WRITE_FIRST);
+	EXPECT(!burst.b.ack_req);
 	sent();
+	limit.packets = 64;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	expect_burst(1, 5, MTU, 4 * MTU + 1, SRDMA_RC_WRITE_MIDDLE);
 	EXPECT_EQ(srdma_burst_opcode(&burst.b, 4), SRDMA_RC_WRITE_LAST);
@@ -31,7 +34,19 @@ TEST(req_next__write_first_goes_alone)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
-TEST(req_next__send_goes_as_one_train)
+TEST(req_next__write_in_one_burst)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 5 * MTU + 1, SRDMA_WR_SIGNALED);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	expect_burst(0, 6, 0, 5 * MTU + 1, SRDMA_RC_WRITE_FIRST);
+	EXPECT(burst.b.mixed);
+	EXPECT(burst.b.ack_req);
+	sent();
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+TEST(req_next__send_in_one_burst)
 {
 	begin(NULL);
 	push(SRDMA_WR_SEND, 3 * MTU, SRDMA_WR_SOLICITED);
@@ -42,17 +57,17 @@ TEST(req_next__send_goes_as_one_train)
 	EXPECT(burst.b.solicited);
 }
 
-TEST(req_next__last_with_immediate_goes_alone)
+TEST(req_next__last_write_with_immediate_goes_alone)
 {
 	begin(NULL);
-	push(SRDMA_WR_SEND_IMM, 3 * MTU, SRDMA_WR_SOLICITED);
+	push(SRDMA_WR_WRITE_IMM, 3 * MTU, SRDMA_WR_SOLICITED);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(0, 2, 0, 2 * MTU, SRDMA_RC_SEND_FIRST);
-	EXPECT_EQ(srdma_burst_opcode(&burst.b, 1), SRDMA_RC_SEND_MIDDLE);
+	expect_burst(0, 2, 0, 2 * MTU, SRDMA_RC_WRITE_FIRST);
+	EXPECT_EQ(srdma_burst_opcode(&burst.b, 1), SRDMA_RC_WRITE_MIDDLE);
 	EXPECT(!burst.b.solicited);
 	sent();
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(2, 1, 2 * MTU, MTU, SRDMA_RC_SEND_LAST_IMM);
+	expect_burst(2, 1, 2 * MTU, MTU, SRDMA_RC_WRITE_LAST_IMM);
 	EXPECT(burst.b.solicited);
 }
 
@@ -509,9 +524,7 @@ TEST(req_credit__write_with_immediate_at_its_last_packet)
 	send_one();
 	credits(0, 0, 1);
 	send_one();
-	EXPECT(!burst.b.ack_req);
-	send_one();
-	EXPECT_EQ(burst.b.count, 2);
+	EXPECT_EQ(burst.b.count, 3);
 	EXPECT(burst.b.ack_req);
 	EXPECT_EQ(next(), SRDMA_NEXT_CREDIT);
 	credits(3, 0, 1);

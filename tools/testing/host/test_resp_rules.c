@@ -78,10 +78,10 @@ static void commit(void)
 static struct srdma_rc_resp_burst out;
 
 /* The next response, sent. */
-static enum srdma_resp_out respond(void)
+static enum srdma_resp_out respond_some(u32 packets)
 {
-	static const struct srdma_burst_limit limit = {
-		.packets = 64, .bytes = 65536,
+	const struct srdma_burst_limit limit = {
+		.packets = packets, .bytes = 65536,
 	};
 	enum srdma_resp_out kind;
 
@@ -89,6 +89,11 @@ static enum srdma_resp_out respond(void)
 	if (kind != SRDMA_OUT_NONE)
 		srdma_rc_resp_sent(&resp, &out);
 	return kind;
+}
+
+static enum srdma_resp_out respond(void)
+{
+	return respond_some(64);
 }
 
 /* The next response is an ACK packet with this syndrome for this step. */
@@ -440,14 +445,15 @@ TEST(resp_read__its_packets)
 		  SRDMA_RESP_READ);
 	commit();
 	EXPECT_EQ(resp.epsn, 2);
-	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(respond_some(1), SRDMA_OUT_READ);
 	EXPECT_EQ(out.b.first, SRDMA_RC_READ_RESP_FIRST);
 	EXPECT_EQ(out.b.psn, FIRST);
 	EXPECT_EQ(out.va, 0x2000);
 	EXPECT_EQ(out.rkey, 7);
-	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(respond_some(2), SRDMA_OUT_READ);
 	EXPECT_EQ(out.b.first, SRDMA_RC_READ_RESP_MIDDLE);
 	EXPECT_EQ(out.b.count, 2);
+	EXPECT(!out.b.mixed);
 	EXPECT_EQ(out.va, 0x2100);
 	EXPECT_EQ(out.b.len, 2 * MTU);
 	EXPECT_EQ(respond(), SRDMA_OUT_READ);
@@ -632,7 +638,7 @@ TEST(resp_read_fail__of_a_repetition_is_not_fatal)
 	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 3 * MTU + 1),
 		  SRDMA_RESP_DUP_READ);
 	commit();
-	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(respond_some(1), SRDMA_OUT_READ);
 	fail_read(64);
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 4, 0), SRDMA_RESP_SEND);
@@ -659,7 +665,7 @@ TEST(resp_read_fail__behind_a_repetition_is_where_the_data_ends)
 		  SRDMA_RESP_READ);
 	commit();
 	EXPECT_EQ(respond(), SRDMA_OUT_READ);
-	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(respond_some(1), SRDMA_OUT_READ);
 	/* Both are asked for again, of the second one packet is out. */
 	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU),
 		  SRDMA_RESP_DUP_READ);

@@ -279,7 +279,7 @@ static void put_message(struct stream *st, uint8_t wr_op, uint32_t len,
 
 	st->count = srdma_burst_packets(len, 8);
 	REQUIRE(st->count <= 16);
-	srdma_burst_cut(&b, SRDMA_QPT_RC, wr_op, len, 0, 16, true, 8);
+	srdma_burst_cut(&b, SRDMA_QPT_RC, wr_op, len, 0, 16, 8);
 	for (i = 0; i < st->count; i++) {
 		bool tail = i + 1 == st->count;
 		struct srdma_pkt pkt = {
@@ -555,7 +555,7 @@ TEST(run__requester_refuses_a_wrong_length)
 	EXPECT_EQ(req.fail_status, SRDMA_ST_BAD_RESP);
 }
 
-/* Where headers do not matter bursts differ from others only in their size. */
+/* Packets are as they are alone, as many as may go together. */
 static void check_mixed(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 {
 	uint32_t packets = srdma_burst_packets(len, 8);
@@ -563,7 +563,7 @@ static void check_mixed(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 	struct srdma_burst b;
 	uint32_t i, sum = 0;
 
-	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, true, 8);
+	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, 8);
 	EXPECT(b.count && b.count <= max && b.count <= packets - pos);
 	EXPECT_EQ(b.offset, pos * MTU);
 	for (i = 0; i < b.count; i++) {
@@ -605,12 +605,10 @@ TEST(srdma_burst_cut__mixed)
 }
 
 /* A READ of five packets: how many bursts answer it, and which are mixed? */
-static void expect_read(bool mixed, uint32_t most, const char *counts)
+static void expect_read(uint32_t most, const char *counts)
 {
 	const struct srdma_rc_resp_attr attr = { .psn = FIRST, .mtu = MTU };
-	struct srdma_burst_limit limit = {
-		.packets = most, .bytes = 65000, .mixed = mixed,
-	};
+	struct srdma_burst_limit limit = { .packets = most, .bytes = 65000 };
 	struct srdma_pkt pkt = {
 		.opcode = SRDMA_RC_READ_REQ, .psn = FIRST,
 		.op = srdma_opcode_get(SRDMA_RC_READ_REQ),
@@ -645,10 +643,8 @@ static void expect_read(bool mixed, uint32_t most, const char *counts)
 
 TEST(resp_read__mixed_bursts)
 {
-	expect_read(false, 64, "131");
-	expect_read(false, 2, "1211");
-	expect_read(true, 64, "5");
-	expect_read(true, 2, "221");
-	expect_read(true, 3, "32");
-	expect_read(true, 1, "11111");
+	expect_read(64, "5");
+	expect_read(2, "221");
+	expect_read(3, "32");
+	expect_read(1, "11111");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bursts, and both ends of an unreliable connection: what may share a train,
+ * Bursts, and both ends of an unreliable connection: what goes at once,
  * what is left of a message of which a packet is lost, and when memory is
  * given back.
  */
@@ -20,10 +20,10 @@ static struct srdma_burst b;
 static void cut(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 {
 	memset(&b, 0, sizeof(b));
-	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, false, SHIFT);
+	srdma_burst_cut(&b, SRDMA_QPT_RC, op, len, pos, max, SHIFT);
 }
 
-TEST(burst_cut__a_send_is_one_train)
+TEST(burst_cut__a_send)
 {
 	cut(SRDMA_WR_SEND, 3 * MTU + 7, 0, 64);
 	EXPECT_EQ(b.count, 4);
@@ -37,31 +37,42 @@ TEST(burst_cut__a_send_is_one_train)
 	EXPECT_EQ(srdma_burst_opcode(&b, 0), SRDMA_RC_SEND_FIRST);
 	EXPECT_EQ(srdma_burst_opcode(&b, 2), SRDMA_RC_SEND_MIDDLE);
 	EXPECT_EQ(srdma_burst_opcode(&b, 3), SRDMA_RC_SEND_LAST);
+	EXPECT(!b.mixed);
 }
 
-TEST(burst_cut__the_first_write_goes_alone)
+TEST(burst_cut__a_write_has_a_first_packet_unlike_the_others)
 {
 	cut(SRDMA_WR_WRITE, 4 * MTU, 0, 64);
-	EXPECT_EQ(b.count, 1);
+	EXPECT_EQ(b.count, 4);
 	EXPECT_EQ(b.first, SRDMA_RC_WRITE_FIRST);
+	EXPECT_EQ(b.len, 4 * MTU);
+	EXPECT(b.mixed);
+	cut(SRDMA_WR_WRITE, 4 * MTU, 0, 1);
+	EXPECT_EQ(b.count, 1);
 	EXPECT_EQ(b.len, MTU);
+	EXPECT(!b.mixed);
 	cut(SRDMA_WR_WRITE, 4 * MTU, 1, 64);
 	EXPECT_EQ(b.count, 3);
+	EXPECT(!b.mixed);
 	EXPECT_EQ(b.offset, MTU);
 	EXPECT_EQ(b.first, SRDMA_RC_WRITE_MIDDLE);
 	EXPECT_EQ(b.last, SRDMA_RC_WRITE_LAST);
 	EXPECT_EQ(b.len, 3 * MTU);
 }
 
-TEST(burst_cut__the_last_with_immediate_goes_alone)
+TEST(burst_cut__the_last_write_with_immediate_goes_alone)
 {
 	cut(SRDMA_WR_SEND_IMM, 3 * MTU, 0, 64);
+	EXPECT_EQ(b.count, 3);
+	EXPECT_EQ(b.last, SRDMA_RC_SEND_LAST_IMM);
+	EXPECT(b.mixed);
+	cut(SRDMA_WR_WRITE_IMM, 3 * MTU, 0, 64);
 	EXPECT_EQ(b.count, 2);
-	EXPECT_EQ(b.last, SRDMA_RC_SEND_MIDDLE);
+	EXPECT_EQ(b.last, SRDMA_RC_WRITE_MIDDLE);
 	EXPECT_EQ(b.len, 2 * MTU);
-	cut(SRDMA_WR_SEND_IMM, 3 * MTU, 2, 64);
+	cut(SRDMA_WR_WRITE_IMM, 3 * MTU, 2, 64);
 	EXPECT_EQ(b.count, 1);
-	EXPECT_EQ(b.first, SRDMA_RC_SEND_LAST_IMM);
+	EXPECT_EQ(b.first, SRDMA_RC_WRITE_LAST_IMM);
 	EXPECT_EQ(b.offset, 2 * MTU);
 	EXPECT_EQ(b.len, MTU);
 }
@@ -105,14 +116,19 @@ static void post(uint8_t op, uint32_t len, uint8_t flags)
 	srdma_uc_req_push(&req);
 }
 
-static enum srdma_req_next next(void)
+static enum srdma_req_next next_some(u32 packets)
 {
-	static const struct srdma_burst_limit limit = {
-		.packets = 64,
+	const struct srdma_burst_limit limit = {
+		.packets = packets,
 		.bytes = 65536,
 	};
 
 	return srdma_uc_req_next(&req, &limit, &burst);
+}
+
+static enum srdma_req_next next(void)
+{
+	return next_some(64);
 }
 
 static void expect_done(int line, uint32_t idx, int status)
@@ -138,7 +154,7 @@ TEST(uc_retire__not_while_the_memory_is_in_use)
 {
 	begin(SRDMA_QPT_UC);
 	post(SRDMA_WR_WRITE, 2 * MTU, SRDMA_WR_SOLICITED);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
+	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.psn, FIRST);
 	EXPECT(!burst.b.solicited);
 	srdma_uc_req_sent(&req, &burst);
@@ -183,7 +199,7 @@ TEST(uc_drain__finishes_what_is_begun)
 	begin(SRDMA_QPT_UC);
 	post(SRDMA_WR_WRITE, 2 * MTU, 0);
 	post(SRDMA_WR_WRITE, 4, 0);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
+	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
 	srdma_uc_req_sent(&req, &burst);
 	srdma_uc_req_drain(&req, true);
 	REQUIRE(next() == SRDMA_NEXT_SEND);

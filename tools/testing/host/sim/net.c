@@ -190,8 +190,8 @@ struct frame *net_inbox_take(struct node *n)
 }
 
 /*
- * On one host a burst may be mixed: then its end, too, belongs to the run,
- * although it has a header that the others lack.
+ * On one host the end of a burst, too, belongs to the run, although it has a
+ * header that the others lack.
  */
 static u32 add_end(struct srdma_pkt *run, const struct srdma_pkt *end)
 {
@@ -232,7 +232,7 @@ void net_join(struct sim *s, struct node *to, struct frame *f)
 				    more->len, s->p.mtu);
 		how = f->pkt.op->flags & SRDMA_OP_REQ ? JOINED_REQUEST :
 							JOINED_RESPONSE;
-		if (!len && to->peer->p->limit.mixed) {
+		if (!len && to->peer->p->one_host) {
 			len = add_end(&f->pkt, &more->pkt);
 			how = JOINED_HEADERS;
 		}

@@ -293,7 +293,7 @@ static void make_node(struct sim *s, u32 id)
 	p->min_rnr_timer = RND_PICK(r, 0, 1, 1, 2, 6, 12, 14, 20);
 	p->limit.packets = RND_PICK(r, 1, 2, 5, 16, 64);
 	p->limit.bytes = RND_PICK(r, 1, 4096, 10000, 65000, 65000);
-	p->limit.mixed = rnd_chance(r, 3000);
+	p->one_host = rnd_chance(r, 3000);
 	p->busy = rnd_chance(r, 2000) ? 2000 : 0;
 	p->run_delay_ns = RND_PICK(r, 0, 0, 500, 5000, 50000);
 	p->post_ns = RND_PICK(r, 0, 1000, 20000, 500000);
@@ -466,7 +466,7 @@ static void describe_node(const struct sim *s, u32 id)
 	       s->node[id].nprog, p->ring, p->psn, p->msn,
 	       p->attr.max_rd_atomic, p->attr.retry_cnt, p->attr.rnr_retry,
 	       p->attr.timeout, p->attr.max_inflight, p->limit.packets,
-	       p->limit.bytes, p->limit.mixed ? " mixed" : "",
+	       p->limit.bytes, p->one_host ? " one host" : "",
 	       p->busy ? ", busy" : "", p->min_rnr_timer,
 	       p->rq_ahead, p->credits ? ", credits" : "",
 	       p->sqd_ns ? ", SQD" : "", p->err_ns ? ", ERR" : "",

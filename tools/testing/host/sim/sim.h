@@ -186,6 +186,7 @@ struct net_params {
  * @nres: READ and atomic resources of the responder
  * @min_rnr_timer: 5-bit code
  * @limit: most packets and bytes a burst may have
+ * @one_host: what arrives may be a burst with its headers put together
  * @busy: chance that it cannot send right now
  * @run_delay_ns: from packet to engine, at most
  * @post_ns: between two posts, at most
@@ -205,6 +206,7 @@ struct node_params {
 	u32 nres;
 	u8 min_rnr_timer;
 	struct srdma_burst_limit limit;
+	bool one_host;
 	u32 busy;
 	u32 run_delay_ns;
 	u32 post_ns;
