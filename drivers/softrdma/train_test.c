@@ -303,6 +303,70 @@ static void train_build__packets_are_right(struct kunit *test)
 	}
 }
 
+/* As many as have the same headers as packet @first, in one skb; how many? */
+static u32 check_part(struct kunit *test, u32 first)
+{
+	struct train_world *w = test->priv;
+	u8 opcode = srdma_burst_opcode(&w->burst, first);
+	u8 hdr_len = srdma_opcode_get(opcode)->hdr_len;
+	struct sk_buff *skb;
+	u32 n = 1, off, i;
+
+	for (; first + n < w->burst.count; n++) {
+		opcode = srdma_burst_opcode(&w->burst, first + n);
+		if (srdma_opcode_get(opcode)->hdr_len != hdr_len)
+			break;
+	}
+	local_bh_disable();
+	rcu_read_lock();
+	skb = srdma_train_build(&w->tx, first, &n);
+	if (!IS_ERR(skb))
+		skb_dst_drop(skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, skb);
+	if (IS_ERR_OR_NULL(skb))
+		return w->burst.count;
+	KUNIT_EXPECT_EQ(test, skb_is_gso(skb), n > 1);
+	off = w->path.hdr_len;
+	for (i = 0; i < n; i++)
+		off += check_packet(test, skb, off, first + i);
+	KUNIT_EXPECT_EQ(test, off, skb->len);
+	consume_skb(skb);
+	return n;
+}
+
+/* Of a message whose ends have headers that the middle lacks. */
+static void train_build__parts_of_a_mixed_burst(struct kunit *test)
+{
+	static const u8 ops[] = { SRDMA_WR_WRITE, SRDMA_WR_SEND_IMM,
+		SRDMA_WR_SEND_INV, SRDMA_WR_READ };
+	struct train_world *w = test->priv;
+	u32 i, parts, first;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(ops); i++) {
+		u8 op = ops[i / 2];
+
+		w->burst = (struct srdma_burst) {
+			.psn = 0xfffffd, .ack_req = true, .solicited = true,
+			.count = 5, .len = 5000, .seg = 1024, .mixed = true,
+			.first = SRDMA_RC_READ_RESP_FIRST,
+			.middle = SRDMA_RC_READ_RESP_MIDDLE,
+			.last = SRDMA_RC_READ_RESP_LAST,
+		};
+		if (op != SRDMA_WR_READ)
+			srdma_burst_cut(&w->burst, SRDMA_QPT_RC, op, 5000, 0,
+					64, 10);
+		KUNIT_EXPECT_EQ(test, w->burst.count, 5);
+		KUNIT_EXPECT_TRUE(test, w->burst.mixed);
+		aim(w, i & 1);
+		parts = 0;
+		for (first = 0; first < w->burst.count; parts++)
+			first += check_part(test, first);
+		KUNIT_EXPECT_EQ(test, parts, op == SRDMA_WR_READ ? 3 : 2);
+	}
+}
+
 static void train_build__every_opcode_alone(struct kunit *test)
 {
 	static const u8 ops[] = { SRDMA_RC_WRITE_FIRST, SRDMA_RC_WRITE_ONLY_IMM,
@@ -633,6 +697,7 @@ static void flight__follows_the_queue(struct kunit *test)
 
 static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__packets_are_right),
+	KUNIT_CASE(train_build__parts_of_a_mixed_burst),
 	KUNIT_CASE(train_build__every_opcode_alone),
 	KUNIT_CASE(train_add__messages_share_a_skb),
 	KUNIT_CASE(train_add__fault),
