@@ -340,10 +340,10 @@ static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
 }
 
 /**
- * srdma_path_train - how many packets like those of a burst go into one skb
+ * srdma_path_train - how many packets of a burst go into one skb
  * @path: path with a route
  * @burst: the burst
- * @packet_len: bytes behind the UDP header of each of its packets
+ * @packet_len: bytes behind the UDP header of its first packet
  */
 u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 		     u32 packet_len)
