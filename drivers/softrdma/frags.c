@@ -41,6 +41,11 @@ static struct page_frag *page_with(struct frag_pool *pool, u32 min)
 		return pf;
 	pool->now = (pool->now + 1) % FRAG_PAGES;
 	pf = page_in_use(pool);
+	/* One of the last reserves is not to stay here. */
+	if (pf->page && page_is_pfmemalloc(pf->page)) {
+		put_page(pf->page);
+		pf->page = NULL;
+	}
 	/* It falls back on single pages, however much is asked for. */
 	if (!skb_page_frag_refill(min, pf, GFP_ATOMIC | __GFP_NOWARN) ||
 	    pf->size - pf->offset < min)

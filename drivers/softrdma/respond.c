@@ -69,7 +69,7 @@ static void fail(struct srdma_qp *qp, u8 syndrome)
 
 static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 				 const struct srdma_rc_resp_burst *burst,
-				 struct srdma_outbox *outbox)
+				 struct srdma_outbox *outbox, u32 *count)
 {
 	struct srdma_burst b = burst->b;
 	struct srdma_pkt hdr = {
@@ -98,21 +98,24 @@ static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 
 	if (out == SRDMA_OUT_READ && b.len)
 		tx.payload = &payload.base;
-	return srdma_tx_send(&tx);
+	return srdma_tx_send(&tx, count);
 }
 
-/* Returns whether the engine can go on. */
+/* Returns whether the engine can go on. What was not sent is cut off @burst. */
 static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
-			const struct srdma_rc_resp_burst *burst,
+			struct srdma_rc_resp_burst *burst,
 			struct srdma_outbox *outbox)
 {
 	struct srdma_rc_resp *rc = &qp->resp.rc;
+	u32 count;
 
-	switch (send(qp, out, burst, outbox)) {
+	switch (send(qp, out, burst, outbox, &count)) {
 	case SRDMA_TX_SENT:
 	case SRDMA_TX_NOROUTE:
 	case SRDMA_TX_NOMEM:
 		/* What could not be sent is as good as lost on the way. */
+		if (count < burst->b.count)
+			srdma_burst_trim(&burst->b, count);
 		srdma_rc_resp_sent(rc, burst);
 		if (burst->fatal)
 			fail(qp, burst->syndrome);

@@ -270,8 +270,11 @@ static bool more_follows(const struct srdma_qp *qp,
 	       burst->b.offset + burst->b.len == msg->len;
 }
 
-/* Returns whether the engine can go on sending. */
-static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
+/*
+ * Returns whether the engine can go on sending. What of @burst was not sent is
+ * cut off it.
+ */
+static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		       u64 now, struct srdma_outbox *outbox)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
@@ -301,6 +304,7 @@ static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 		.may_refer = is_rc(qp) && !wqe->is_inline,
 	};
 	enum srdma_status status = SRDMA_ST_OK;
+	u32 count;
 
 	fill_headers(qp, info, wqe, &burst->b, &hdr);
 	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) {
@@ -319,11 +323,13 @@ static bool send_burst(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 		tx.payload = NULL;
 	}
 
-	switch (srdma_tx_send(&tx)) {
+	switch (srdma_tx_send(&tx, &count)) {
 	case SRDMA_TX_SENT:
 	case SRDMA_TX_NOROUTE:
 	case SRDMA_TX_NOMEM:
 		/* What could not be sent is as good as lost on the way. */
+		if (count < burst->b.count)
+			srdma_burst_trim(&burst->b, count);
 		count_sent(qp, burst, now);
 		return true;
 	case SRDMA_TX_BUSY:

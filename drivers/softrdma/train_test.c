@@ -303,20 +303,14 @@ static void train_build__packets_are_right(struct kunit *test)
 	}
 }
 
-/* As many as have the same headers as packet @first, in one skb; how many? */
+/* The packets that have the same headers as @first, in one skb; how many? */
 static u32 check_part(struct kunit *test, u32 first)
 {
 	struct train_world *w = test->priv;
-	u8 opcode = srdma_burst_opcode(&w->burst, first);
-	u8 hdr_len = srdma_opcode_get(opcode)->hdr_len;
+	u32 n = srdma_burst_alike(&w->burst, first);
 	struct sk_buff *skb;
-	u32 n = 1, off, i;
+	u32 off, i;
 
-	for (; first + n < w->burst.count; n++) {
-		opcode = srdma_burst_opcode(&w->burst, first + n);
-		if (srdma_opcode_get(opcode)->hdr_len != hdr_len)
-			break;
-	}
 	local_bh_disable();
 	rcu_read_lock();
 	skb = srdma_train_build(&w->tx, first, &n);

@@ -123,26 +123,6 @@ static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
 	return 0;
 }
 
-static u32 hdr_len(u8 opcode)
-{
-	return srdma_opcode_get(opcode)->hdr_len;
-}
-
-/*
- * Packets from @first on that have the same headers: so many may be in one skb,
- * of which segmentation makes packets of one length.
- */
-static u32 count_alike(const struct srdma_burst *burst, u32 first)
-{
-	u32 left = burst->count - first;
-
-	if (!burst->mixed || left == 1)
-		return left;
-	if (!first && hdr_len(burst->first) != hdr_len(burst->middle))
-		return 1;
-	return hdr_len(burst->last) == hdr_len(burst->middle) ? left : left - 1;
-}
-
 /* May they join the train that there is? */
 static bool fits(const struct srdma_tx *tx, u32 first, u32 count, u32 most)
 {
@@ -181,7 +161,8 @@ static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
 	return send_alone(tx, first, count);
 }
 
-static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
+/* Fills @count as srdma_tx_send(), where some are not sent. */
+static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 {
 	const struct srdma_burst *burst = tx->burst;
 	u32 most, n, i;
@@ -193,19 +174,20 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx)
 	}
 	most = srdma_path_train(tx->path, burst, srdma_tx_packet_len(tx, 0));
 	for (i = 0; i < burst->count; i += n) {
-		n = min(most, count_alike(burst, i));
+		n = min(most, srdma_burst_alike(burst, i));
 		err = tx->outbox ? send_with_others(tx, i, &n, most) :
 				   send_alone(tx, i, &n);
 		if (!err)
 			continue;
-		/*
-		 * Some may have left: then the others are lost. On RC they are
-		 * asked for again, and fail by themselves if they have to.
-		 */
-		if (!i || (err != -ENOMEM && tx->qp->qpt != SRDMA_QPT_RC))
+		if (!i)
 			return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
-		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
-			   burst->count - i);
+		/* Some have left. Without memory the others are lost, */
+		if (err == -ENOMEM)
+			srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
+				   burst->count - i);
+		/* and else the next attempt is going to tell. */
+		else
+			*count = i;
 		break;
 	}
 	return SRDMA_TX_SENT;
@@ -256,15 +238,18 @@ static bool is_known_local(const struct srdma_tx *tx)
 /**
  * srdma_tx_send - send a burst
  * @tx: what, from whom, to whom
+ * @count: filled with how many of its packets are dealt with: fewer than all
+ *	where the payload of the next one cannot be had
  *
  * The caller owns the engine, and bottom halves are disabled. A QP of the same
  * device may have run, and answered, when this returns.
  */
-enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
+enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 {
 	enum srdma_tx_result result = SRDMA_TX_SENT;
 	bool fault = srdma_fault(SRDMA_FAULT_ROUTE);
 
+	*count = tx->burst->count;
 	if (!fault && is_known_local(tx))
 		return send_local(tx);
 
@@ -276,7 +261,7 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx)
 	} else if (tx->path->is_local) {
 		/* Below. */
 	} else {
-		result = send_wire(tx);
+		result = send_wire(tx, count);
 	}
 	rcu_read_unlock();
 	/* The peer's engine runs without our RCU section around it. */

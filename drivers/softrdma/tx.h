@@ -115,7 +115,7 @@ enum srdma_tx_result {
 	SRDMA_TX_FAULT,		/* the payload cannot be had */
 };
 
-enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx);
+enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count);
 void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 		    struct srdma_outbox *outbox);
 void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,

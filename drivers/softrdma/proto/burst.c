@@ -65,3 +65,24 @@ void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 	b->mixed = count > 1 && !(same_headers(b->first, b->middle) &&
 				  same_headers(b->last, b->middle));
 }
+
+u32 srdma_burst_alike(const struct srdma_burst *b, u32 first)
+{
+	u32 left = b->count - first;
+
+	if (!b->mixed || left == 1)
+		return left;
+	if (!first && !same_headers(b->first, b->middle))
+		return 1;
+	return same_headers(b->last, b->middle) ? left : left - 1;
+}
+
+void srdma_burst_trim(struct srdma_burst *b, u32 count)
+{
+	b->count = count;
+	b->len = count * b->seg;
+	b->last = count == 1 ? b->first : b->middle;
+	b->ack_req = false;
+	b->solicited = false;
+	b->mixed = count > 1 && !same_headers(b->first, b->middle);
+}

@@ -29,7 +29,7 @@
  * @resend: PSNs that were on the wire before
  * @mixed: the first or the last packet has a header that others lack
  *
- * Written by the core, only read by the caller.
+ * Written by the core; the caller may trim it.
  */
 struct srdma_burst {
 	u32 psn;
@@ -68,6 +68,18 @@ struct srdma_burst_limit {
  */
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 		     u32 len, u32 pos, u32 max, u8 mtu_shift);
+
+/**
+ * srdma_burst_alike() - packets that have the same headers
+ * @b: burst
+ * @first: the first of them
+ *
+ * Return: how many, from @first on; at least 1. One segmented skb can carry them.
+ */
+u32 srdma_burst_alike(const struct srdma_burst *b, u32 first);
+
+/* Fewer packets than there are, 1 at least: the others are not sent. */
+void srdma_burst_trim(struct srdma_burst *b, u32 count);
 
 /* Packets of a message of @len bytes: one even for none. */
 static inline u32 srdma_burst_packets(u32 len, u8 mtu_shift)

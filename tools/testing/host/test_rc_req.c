@@ -46,6 +46,22 @@ TEST(req_next__write_in_one_burst)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
+/* Of the rest the payload could not be had: it is next. */
+TEST(req_sent__a_part_of_a_burst)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 5 * MTU + 1, SRDMA_WR_SOLICITED);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.b.ack_req);
+	srdma_burst_trim(&burst.b, 1);
+	sent();
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	expect_burst(1, 5, MTU, 4 * MTU + 1, SRDMA_RC_WRITE_MIDDLE);
+	EXPECT(burst.b.ack_req);
+	EXPECT(burst.b.solicited);
+	EXPECT(!burst.b.resend);
+}
+
 TEST(req_next__send_in_one_burst)
 {
 	begin(NULL);

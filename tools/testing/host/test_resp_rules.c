@@ -620,6 +620,32 @@ TEST(resp_read_fail__nothing_behind_it_is_answered)
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
 
+/* The memory is taken away when a part of the data has left. */
+TEST(resp_read_fail__behind_a_part_of_a_burst)
+{
+	static const struct srdma_burst_limit limit = {
+		.packets = 64,
+		.bytes = 65536,
+	};
+
+	begin(1);
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 5 * MTU),
+		  SRDMA_RESP_READ);
+	commit();
+	REQUIRE(srdma_rc_resp_next(&resp, &limit, 1, &out) == SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.count, 5);
+	srdma_burst_trim(&out.b, 4);
+	srdma_rc_resp_sent(&resp, &out);
+	REQUIRE(srdma_rc_resp_next(&resp, &limit, 1, &out) == SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.count, 1);
+	EXPECT_EQ(out.b.first, SRDMA_RC_READ_RESP_LAST);
+	EXPECT_EQ(out.va, 0x2000 + 4 * MTU);
+	srdma_rc_resp_read_fail(&resp, &out, SRDMA_WHY_ACCESS);
+	EXPECT_ACK(0x62, 4);
+	EXPECT(out.fatal);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
+
 /* The memory of what is to be sent next cannot be read. */
 static void fail_read(u32 packets)
 {

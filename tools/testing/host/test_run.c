@@ -555,6 +555,41 @@ TEST(run__requester_refuses_a_wrong_length)
 	EXPECT_EQ(req.fail_status, SRDMA_ST_BAD_RESP);
 }
 
+static uint8_t hdr_len_of(const struct srdma_burst *b, uint32_t i)
+{
+	return srdma_opcode_get(srdma_burst_opcode(b, i))->hdr_len;
+}
+
+static void check_alike(const struct srdma_burst *b, uint32_t first)
+{
+	uint32_t n = 1;
+
+	while (first + n < b->count &&
+	       hdr_len_of(b, first + n) == hdr_len_of(b, first))
+		n++;
+	EXPECT_EQ(srdma_burst_alike(b, first), n);
+}
+
+/* What is left is what would have been cut for so many. */
+static void check_trim(const struct srdma_burst *b, const struct srdma_burst *w)
+{
+	struct srdma_burst got = *b;
+
+	got.ack_req = true;
+	got.solicited = true;
+	srdma_burst_trim(&got, w->count);
+	EXPECT_EQ(got.count, w->count);
+	EXPECT_EQ(got.offset, w->offset);
+	EXPECT_EQ(got.len, w->len);
+	EXPECT_EQ(got.seg, w->seg);
+	EXPECT_EQ(got.first, w->first);
+	EXPECT_EQ(got.last, w->last);
+	EXPECT_EQ(got.mixed, w->mixed);
+	EXPECT(!got.ack_req && !got.solicited);
+	if (got.count > 1)
+		EXPECT_EQ(got.middle, w->middle);
+}
+
 /* Packets are as they are alone, as many as may go together. */
 static void check_mixed(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 {
@@ -583,6 +618,14 @@ static void check_mixed(uint8_t op, uint32_t len, uint32_t pos, uint32_t max)
 		EXPECT_EQ(b.count, max < packets - pos ? max : packets - pos);
 	else
 		EXPECT_EQ(b.count, pos + 1 == packets ? 1 : packets - pos - 1);
+	for (i = 0; i < b.count; i++)
+		check_alike(&b, i);
+	for (i = 1; i < b.count; i++) {
+		struct srdma_burst less = { 0 };
+
+		srdma_burst_cut(&less, SRDMA_QPT_RC, op, len, pos, i, 8);
+		check_trim(&b, &less);
+	}
 }
 
 TEST(srdma_burst_cut__mixed)
@@ -635,6 +678,8 @@ static void expect_read(uint32_t most, const char *counts)
 				  srdma_opcode_read_resp(!at, at == 4));
 		ends |= at == 5;
 		EXPECT_EQ(out.b.mixed, out.b.count > 1 && ends);
+		for (i = 0; i < out.b.count; i++)
+			check_alike(&out.b, i);
 		srdma_rc_resp_sent(&resp, &out);
 	}
 	EXPECT_EQ(at, 5);
