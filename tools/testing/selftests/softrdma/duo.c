@@ -20,7 +20,7 @@ static int open_end(struct duo *duo, struct duo_end *end)
 	int cqe = duo->cqe ?: 256, depth = duo->depth ?: 64;
 	struct ibv_qp_init_attr init = {
 		.cap = { .max_send_wr = depth, .max_recv_wr = depth,
-			 .max_send_sge = 1, .max_recv_sge = 1,
+			 .max_send_sge = 2, .max_recv_sge = 1,
 			 .max_inline_data = 64 },
 		.srq = duo->srq,
 		.qp_type = duo->type ?: IBV_QPT_RC,

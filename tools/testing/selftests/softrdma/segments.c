@@ -243,4 +243,78 @@ TEST_F(segments, short_message_is_one_packet_with_one_ack)
 	EXPECT_ONE_ACK();
 }
 
+/* One request, its bytes in two pieces; the second by a key that may be wrong. */
+static int post_pieces(struct duo *duo, enum ibv_wr_opcode opcode, uint32_t len,
+		       uint32_t wrong)
+{
+	struct duo_end *end = duo->end;
+	struct ibv_sge sge[2] = {
+		{ (uintptr_t)end[0].buf, 1024, end[0].mr->lkey },
+		{ (uintptr_t)end[0].buf + 1024, len - 1024,
+		  end[0].mr->lkey ^ wrong },
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = sge, .num_sge = 2, .opcode = opcode,
+		.wr.rdma = { (uintptr_t)end[1].buf, end[1].mr->rkey },
+	};
+
+	return ibv_post_send(end[0].qp, &wr, &bad);
+}
+
+/* A WRITE has a first packet unlike the others: that and they are an skb each. */
+TEST_F(segments, write_is_two_skbs)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 16384; i++)
+		end[0].buf[i] = i * 5 + i / 253;
+	memset(end[1].buf, 0, 16384);
+	ASSERT_EQ(0, post_pieces(&self->duo, IBV_WR_RDMA_WRITE, 16384, 0));
+	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+	ASSERT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, 16384));
+	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+	EXPECT_GE(2 + probes(), tracefs_count("net_dev_start_xmit",
+					      "dev=" DUO_NEAR_NETDEV " "));
+}
+
+/* The answer to a READ has a last one, too. */
+TEST_F(segments, answer_to_a_read_is_three_skbs)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 16384; i++)
+		end[1].buf[i] = i * 3 + i / 255;
+	memset(end[0].buf, 0, 16384);
+	ASSERT_EQ(0, post_pieces(&self->duo, IBV_WR_RDMA_READ, 16384, 0));
+	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+	ASSERT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, 16384));
+	/* One that is repeated is answered again, whole. */
+	if (!probes()) {
+		EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+		EXPECT_EQ(3, tracefs_count("net_dev_start_xmit",
+					   "dev=" DUO_FAR_NETDEV " "));
+	}
+}
+
+/* What cannot be had is nothing that was lost: nobody waits for it. */
+TEST_F(segments, bad_piece_behind_a_packet_that_left_fails_at_once)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, post_pieces(&self->duo, IBV_WR_RDMA_WRITE, 16384, 0x100));
+	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+	EXPECT_EQ(IBV_WC_LOC_PROT_ERR, wc.status);
+	EXPECT_EQ(1, tracefs_count("net_dev_start_xmit",
+				   "dev=" DUO_NEAR_NETDEV " "));
+	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+	EXPECT_EQ(0, tracefs_count("srdma_timer_fire", ""));
+}
+
 TEST_HARNESS_MAIN
