@@ -284,10 +284,13 @@ void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 {
 	u32 wire = srdma_pkt_wire_len(SRDMA_BTH_LEN, mtu);
 
-	if (path->checked && path->is_local)
+	if (path->checked && path->is_local) {
 		limit->packets = LOOP_BYTES / mtu;
-	else
+		limit->bytes = limit->packets * mtu;
+	} else {
 		limit->packets = min_t(u32, WIRE_BYTES / wire,
 				       UDP_MAX_SEGMENTS);
-	limit->bytes = limit->packets * mtu;
+		/* Beside those a first and a last one may go. */
+		limit->bytes = (limit->packets + 2) * mtu;
+	}
 }

@@ -24,6 +24,17 @@ static bool goes_alone(u8 last)
 	return (srdma_opcode_get(last)->flags & both) == both;
 }
 
+u32 srdma_burst_most(const struct srdma_burst_limit *limit, u8 wr_op, u32 pos,
+		     u8 mtu_shift)
+{
+	u32 packets = max(limit->packets, 1u);
+
+	/* The first of a WRITE has headers of its own. */
+	if (!pos && srdma_wr_info_get(wr_op)->flags & SRDMA_WRI_RDMA)
+		packets++;
+	return min(packets, max(limit->bytes >> mtu_shift, 1u));
+}
+
 void srdma_burst_cut(struct srdma_burst *b, enum srdma_qpt qpt, u8 wr_op,
 		     u32 len, u32 pos, u32 max, u8 mtu_shift)
 {

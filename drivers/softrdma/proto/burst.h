@@ -48,13 +48,23 @@ struct srdma_burst {
 
 /**
  * struct srdma_burst_limit - how much the caller can take now
- * @packets: most packets in one burst, at least 1
+ * @packets: most packets with the same headers in one burst, at least 1
  * @bytes: most payload bytes in one burst; one packet is always allowed
  */
 struct srdma_burst_limit {
 	u32 packets;
 	u32 bytes;
 };
+
+/**
+ * srdma_burst_most() - most packets of the next burst of a SEND or RDMA WRITE
+ * @limit: how much the caller can take
+ * @wr_op: enum srdma_wr_opcode of the message
+ * @pos: its first packet to be sent, counted from 0
+ * @mtu_shift: log2 of the path MTU
+ */
+u32 srdma_burst_most(const struct srdma_burst_limit *limit, u8 wr_op, u32 pos,
+		     u8 mtu_shift);
 
 /**
  * srdma_burst_cut() - the next burst of a SEND or RDMA WRITE message

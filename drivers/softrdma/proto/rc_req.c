@@ -390,8 +390,10 @@ static u32 longest(const struct srdma_rc_req *req,
 
 	if (srdma_msg_is_rd(msg))
 		return 1;
-	packets = min(packets, max(limit->packets, 1u));
-	packets = min(packets, max(limit->bytes >> req->mtu_shift, 1u));
+	packets = min(packets,
+		      srdma_burst_most(limit, msg->op,
+				       srdma_psn_dist(msg->psn, req->cur_psn),
+				       req->mtu_shift));
 	packets = min(packets, srdma_psn_dist(req->cur_psn,
 					      srdma_msg_end(msg)));
 	if (srdma_req_resending(req))

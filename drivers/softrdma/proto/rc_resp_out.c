@@ -68,11 +68,17 @@ static void fill_read(const struct srdma_rc_resp *resp,
 	u32 pos = srdma_psn_dist(res->psn, res->cur_psn);
 	u32 left = srdma_psn_dist(res->cur_psn, res->end_psn);
 	bool start = res->cur_psn == res->start_psn;
+	u32 most = max(limit->packets, 1u);
 	u32 count = 1;
 	bool end;
 
+	/* First and last have a header that the others lack. */
+	if (start)
+		most++;
+	if (left == most + 1)
+		most++;
 	if (left > 1) {
-		count = min(left, max(limit->packets, 1u));
+		count = min(left, most);
 		count = min(count, max(limit->bytes >> resp->mtu_shift, 1u));
 	}
 	end = count == left;

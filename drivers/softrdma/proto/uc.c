@@ -41,10 +41,9 @@ static void fill(const struct srdma_uc_req *req,
 	u32 pos = req->offset >> req->mtu_shift;
 	struct srdma_rc_msg *msg = out->msg;
 	struct srdma_burst *b = &out->b;
-	u32 max;
+	u32 most = srdma_burst_most(limit, msg->op, pos, req->mtu_shift);
 
-	max = min(limit->packets, limit->bytes >> req->mtu_shift);
-	srdma_burst_cut(b, req->qpt, msg->op, msg->len, pos, max(max, 1u),
+	srdma_burst_cut(b, req->qpt, msg->op, msg->len, pos, most,
 			req->mtu_shift);
 	b->psn = req->psn;
 	b->ack_req = false;

@@ -18,12 +18,12 @@ TEST(req_next__write_in_two_bursts)
 {
 	begin(NULL);
 	push(SRDMA_WR_WRITE, 5 * MTU + 1, SRDMA_WR_SIGNALED);
-	limit.packets = 1;
+	limit.bytes = MTU;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	expect_burst(0, 1, 0, MTU, SRDMA_RC_WRITE_FIRST);
 	EXPECT(!burst.b.ack_req);
 	sent();
-	limit.packets = 64;
+	limit.bytes = 65000;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	expect_burst(1, 5, MTU, 4 * MTU + 1, SRDMA_RC_WRITE_MIDDLE);
 	EXPECT_EQ(srdma_burst_opcode(&burst.b, 4), SRDMA_RC_WRITE_LAST);

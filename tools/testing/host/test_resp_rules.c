@@ -81,7 +81,7 @@ static struct srdma_rc_resp_burst out;
 static enum srdma_resp_out respond_some(u32 packets)
 {
 	const struct srdma_burst_limit limit = {
-		.packets = packets, .bytes = 65536,
+		.packets = 64, .bytes = packets * MTU,
 	};
 	enum srdma_resp_out kind;
 
@@ -650,8 +650,8 @@ TEST(resp_read_fail__behind_a_part_of_a_burst)
 static void fail_read(u32 packets)
 {
 	const struct srdma_burst_limit limit = {
-		.packets = packets,
-		.bytes = 65536,
+		.packets = 64,
+		.bytes = packets * MTU,
 	};
 
 	REQUIRE(srdma_rc_resp_next(&resp, &limit, 1, &out) == SRDMA_OUT_READ);

@@ -648,10 +648,10 @@ TEST(srdma_burst_cut__mixed)
 }
 
 /* A READ of five packets: how many bursts answer it, and which are mixed? */
-static void expect_read(uint32_t most, const char *counts)
+static void expect_read(uint32_t most, uint32_t bytes, const char *counts)
 {
 	const struct srdma_rc_resp_attr attr = { .psn = FIRST, .mtu = MTU };
-	struct srdma_burst_limit limit = { .packets = most, .bytes = 65000 };
+	struct srdma_burst_limit limit = { .packets = most, .bytes = bytes };
 	struct srdma_pkt pkt = {
 		.opcode = SRDMA_RC_READ_REQ, .psn = FIRST,
 		.op = srdma_opcode_get(SRDMA_RC_READ_REQ),
@@ -688,8 +688,12 @@ static void expect_read(uint32_t most, const char *counts)
 
 TEST(resp_read__mixed_bursts)
 {
-	expect_read(64, "5");
-	expect_read(2, "221");
-	expect_read(3, "32");
-	expect_read(1, "11111");
+	expect_read(64, 65000, "5");
+	expect_read(3, 65000, "5");
+	expect_read(2, 65000, "32");
+	expect_read(1, 65000, "212");
+	expect_read(64, 3 * MTU, "32");
+	expect_read(64, 2 * MTU, "221");
+	expect_read(64, MTU, "11111");
+	expect_read(64, 1, "11111");
 }

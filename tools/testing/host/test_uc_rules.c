@@ -87,6 +87,20 @@ TEST(burst_cut__no_more_than_asked_for)
 	EXPECT_EQ(b.len, 3 * MTU);
 }
 
+TEST(burst_most__beside_the_first_of_a_write)
+{
+	struct srdma_burst_limit limit = { .packets = 5, .bytes = 10 * MTU };
+
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_SEND, 0, SHIFT), 5);
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_WRITE, 0, SHIFT), 6);
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_WRITE_IMM, 0, SHIFT), 6);
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_WRITE, 1, SHIFT), 5);
+	limit.bytes = 5 * MTU;
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_WRITE, 0, SHIFT), 5);
+	limit = (struct srdma_burst_limit){ 0 };
+	EXPECT_EQ(srdma_burst_most(&limit, SRDMA_WR_SEND, 0, SHIFT), 1);
+}
+
 TEST(burst_cut__empty_message)
 {
 	cut(SRDMA_WR_WRITE_IMM, 0, 0, 64);
@@ -119,8 +133,8 @@ static void post(uint8_t op, uint32_t len, uint8_t flags)
 static enum srdma_req_next next_some(u32 packets)
 {
 	const struct srdma_burst_limit limit = {
-		.packets = packets,
-		.bytes = 65536,
+		.packets = 64,
+		.bytes = packets * MTU,
 	};
 
 	return srdma_uc_req_next(&req, &limit, &burst);

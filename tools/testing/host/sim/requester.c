@@ -147,11 +147,13 @@ static void send_burst(struct sim *s, struct node *n,
 {
 	const struct entry *e = &n->prog[b->idx];
 	bool lost = net_train_lost(s);
-	u32 i;
+	u32 i, part;
 
-	SIM_CHECK(s, b->b.count && (b->b.count == 1 ||
-		  b->b.count <= n->p->limit.packets), "burst of %u packets",
-		  b->b.count);
+	for (i = 0; i < b->b.count; i += part) {
+		part = srdma_burst_alike(&b->b, i);
+		SIM_CHECK(s, part <= n->p->limit.packets,
+			  "%u packets of a burst of %u", part, b->b.count);
+	}
 	for (i = 0; i < b->b.count; i++) {
 		struct srdma_pkt pkt;
 		struct frame *f;
