@@ -314,7 +314,8 @@ TEST_F(segments, bad_piece_behind_a_packet_that_left_fails_at_once)
 	EXPECT_EQ(1, tracefs_count("net_dev_start_xmit",
 				   "dev=" DUO_NEAR_NETDEV " "));
 	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
-	EXPECT_EQ(0, tracefs_count("srdma_timer_fire", ""));
+	EXPECT_EQ(0, probes());
+	EXPECT_EQ(0, tracefs_count("srdma_timer_fire", "meaning=timer_retry"));
 }
 
 TEST_HARNESS_MAIN
