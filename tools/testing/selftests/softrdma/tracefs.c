@@ -29,13 +29,19 @@ static int write_file(const char *path, const char *text)
 int tracefs_open(void)
 {
 	struct stat st;
+	int ret;
 
 	if (stat(TRACEFS "/instances", &st) &&
 	    mount("tracefs", TRACEFS, "tracefs", 0, NULL))
 		return -errno;
 	if (mkdir(BUFFER, 0700) && errno != EEXIST)
 		return -errno;
-	return tracefs_clear();
+	/*
+	 * Without the names of tasks: for these the scheduler's code is changed
+	 * while it runs, which emulators of several CPUs may get wrong.
+	 */
+	ret = write_file(BUFFER "/trace_options", "norecord-cmd");
+	return ret ?: tracefs_clear();
 }
 
 void tracefs_close(void)
