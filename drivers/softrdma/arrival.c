@@ -31,7 +31,8 @@ static bool is_loop(const struct sk_buff *skb)
 
 static bool is_v6(const struct sk_buff *skb)
 {
-	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 : srdma_arrival(skb)->is_v6;
+	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
+			      srdma_arrival(skb)->is_v6;
 }
 
 /* Congestion notifications are about what the requester sends. */

@@ -270,6 +270,28 @@ static bool more_follows(const struct srdma_qp *qp,
 	       burst->b.offset + burst->b.len == msg->len;
 }
 
+/* All that is special about a request; or why it cannot be sent. */
+static enum srdma_status prepare(struct srdma_qp *qp,
+				 const struct srdma_wqe *wqe,
+				 struct srdma_pkt *hdr, struct srdma_burst *b,
+				 struct srdma_tx *tx)
+{
+	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
+
+	fill_headers(qp, info, wqe, b, hdr);
+	if (!(info->flags & SRDMA_WRI_PAYLOAD)) {
+		b->len = 0;
+		b->seg = 0;
+		tx->payload = NULL;
+	}
+	if (!srdma_qp_has_peer(qp)) {
+		tx->av = datagram_av(qp, wqe, hdr);
+		return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
+	}
+	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
+					      SRDMA_ST_OK;
+}
+
 /*
  * Returns whether the engine can go on sending. What of @burst was not sent is
  * cut off it.
@@ -278,7 +300,6 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		       u64 now, struct srdma_outbox *outbox)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
-	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
 	struct srdma_burst b = burst->b;
 	struct srdma_pkt hdr = {
 		.pkey = SRDMA_PKEY_DEFAULT,
@@ -303,25 +324,12 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.more = more_follows(qp, burst),
 		.may_refer = is_rc(qp) && !wqe->is_inline,
 	};
-	enum srdma_status status = SRDMA_ST_OK;
+	enum srdma_status status;
 	u32 count;
 
-	fill_headers(qp, info, wqe, &burst->b, &hdr);
-	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) {
-		status = check_datagram(qp, wqe);
-		tx.av = datagram_av(qp, wqe, &hdr);
-		if (!tx.av)
-			status = SRDMA_ST_LOC_QP_OP;
-	} else if (info->flags & SRDMA_WRI_FILL) {
-		status = check_fill(qp, wqe);
-	}
+	status = prepare(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;
-	if (!(info->flags & SRDMA_WRI_PAYLOAD)) {
-		b.len = 0;
-		b.seg = 0;
-		tx.payload = NULL;
-	}
 
 	switch (srdma_tx_send(&tx, &count)) {
 	case SRDMA_TX_SENT:

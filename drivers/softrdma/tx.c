@@ -181,13 +181,14 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 			continue;
 		if (!i)
 			return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
-		/* Some have left. Without memory the others are lost, */
-		if (err == -ENOMEM)
-			srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
-				   burst->count - i);
-		/* and else the next attempt is going to tell. */
-		else
+		/* Some have left. Of the others the next attempt is to tell, */
+		if (err == -EFAULT) {
 			*count = i;
+			break;
+		}
+		/* or they are lost. */
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
+			   burst->count - i);
 		break;
 	}
 	return SRDMA_TX_SENT;
