@@ -38,6 +38,28 @@ static void plant_leak(void)
 		sink = !kmalloc(100, GFP_KERNEL);
 }
 
+/*
+ * The same behind the back of a cache whose objects had been there before: it
+ * remembers where they were, if it keeps arrays of free objects.
+ */
+static void plant_leak_in_recycled_pages(void)
+{
+	static void *objects[200];
+	struct kmem_cache *cache;
+	int i;
+
+	cache = kmem_cache_create("planted", 128, 0, SLAB_NO_MERGE, NULL);
+	if (!cache)
+		return;
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
+		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
+		kmem_cache_free(cache, objects[i]);
+	memset(objects, 0, sizeof(objects));
+	kmem_cache_shrink(cache);
+	plant_leak();
+}
+
 static void plant_use_after_free(void)
 {
 	int *p = kmalloc(64, GFP_KERNEL);
@@ -122,6 +144,7 @@ static const struct {
 } bugs[] = {
 	{ "none", plant_none },
 	{ "leak", plant_leak },
+	{ "leak_in_recycled_pages", plant_leak_in_recycled_pages },
 	{ "use_after_free", plant_use_after_free },
 	{ "vmalloc_overrun", plant_vmalloc_overrun },
 	{ "bad_index", plant_bad_index },
