@@ -139,33 +139,42 @@ static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 	arrival->payload = sizeof(*loop) + i * burst->seg;
 }
 
+/* Returns false where there is no UDP header, which cannot be. */
+static bool find_flow(struct sk_buff *skb, struct srdma_icrc_flow *flow)
+{
+	bool v6 = srdma_arrival(skb)->is_v6;
+	const struct udphdr *udp;
+	struct udphdr buf;
+
+	udp = skb_header_pointer(skb, v6 ? sizeof(struct ipv6hdr) :
+					   sizeof(struct iphdr),
+				 sizeof(buf), &buf);
+	if (!udp)
+		return false;
+	if (v6)
+		srdma_icrc_flow_v6(flow, ipv6_hdr(skb), udp);
+	else
+		srdma_icrc_flow_v4(flow, ip_hdr(skb), udp);
+	return true;
+}
+
 /* The state behind the BTH; computed in full only where packets differ. */
 static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 		      u32 len, u16 ip_id)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
-	struct srdma_icrc_pseudo pseudo;
-	const struct udphdr *udp;
-	struct udphdr buf;
-	int udp_at;
 
 	if (arrival->icrc_len != len ||
 	    memcmp(arrival->bth, bth, sizeof(arrival->bth))) {
-		udp_at = arrival->is_v6 ? sizeof(struct ipv6hdr) :
-					  sizeof(struct iphdr);
-		udp = skb_header_pointer(skb, udp_at, sizeof(buf), &buf);
-		if (!udp)
+		if (!arrival->icrc_len && !find_flow(skb, &arrival->icrc))
 			return 0;
-		if (arrival->is_v6)
-			srdma_icrc_pseudo_v6(&pseudo, ipv6_hdr(skb), udp);
-		else
-			srdma_icrc_pseudo_v4(&pseudo, ip_hdr(skb), udp);
-		srdma_icrc_pseudo_set(&pseudo, ip_id, sizeof(*udp) + len);
-		srdma_icrc_train_init(&arrival->icrc, &pseudo, bth);
+		arrival->icrc_base = srdma_icrc_base(&arrival->icrc,
+						     sizeof(struct udphdr) +
+						     len, bth);
 		memcpy(arrival->bth, bth, sizeof(arrival->bth));
 		arrival->icrc_len = len;
 	}
-	return srdma_icrc_train_start(&arrival->icrc, ip_id, bth->apsn);
+	return srdma_icrc_start(arrival->icrc_base, ip_id, bth->apsn);
 }
 
 /* Wherever the bytes are: linear, in page fragments, in a list of skbs. */

@@ -41,9 +41,10 @@ enum srdma_arrival_kind {
  * @kind: enum srdma_arrival_kind
  * @is_v6: IPv6 header at skb->data (wire)
  * @to_group: each member of a multicast group has a copy
- * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc is
- *	for, 0 before there was one
- * @icrc: the start of their ICRCs; this and @bth save most of the headers' part
+ * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
+ *	is for, 0 before there was one
+ * @icrc: what their ICRCs have in common up to the BTH
+ * @icrc_base: likewise, more of it
  * @bth: the first 8 bytes of their BTHs
  *
  * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
@@ -60,7 +61,8 @@ struct srdma_arrival {
 	bool is_v6 : 1;
 	bool to_group : 1;
 	u16 icrc_len;
-	struct srdma_icrc_train icrc;
+	struct srdma_icrc_flow icrc;
+	u32 icrc_base;
 	u8 bth[8];
 };
 

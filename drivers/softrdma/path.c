@@ -147,7 +147,7 @@ static void fill_v4(struct srdma_path *path)
 	if (!iph->ttl)
 		iph->ttl = av->is_multicast ? 1 : ip4_dst_hoplimit(path->dst);
 	fill_udp(uh, av);
-	srdma_icrc_pseudo_v4(&path->pseudo, iph, uh);
+	srdma_icrc_flow_v4(&path->icrc, iph, uh);
 	path->hdr_len = sizeof(*iph) + sizeof(*uh);
 }
 
@@ -168,7 +168,7 @@ static void fill_v6(struct srdma_path *path)
 		ip6h->hop_limit = av->is_multicast ? IPV6_DEFAULT_MCASTHOPS :
 						     ip6_dst_hoplimit(path->dst);
 	fill_udp(uh, av);
-	srdma_icrc_pseudo_v6(&path->pseudo, ip6h, uh);
+	srdma_icrc_flow_v6(&path->icrc, ip6h, uh);
 	path->hdr_len = sizeof(*ip6h) + sizeof(*uh);
 }
 

@@ -29,7 +29,7 @@ struct srdma_dev;
  * @checked: @is_local is known for @av
  * @hdr_len: bytes of @hdr, IP and UDP together
  * @hdr: IP and UDP header without lengths, identification and checksums
- * @pseudo: the same as the ICRC sees it; train.c sets what differs by packet
+ * @icrc: the same as the ICRC sees it
  * @hash: of the flow, so that nobody need dissect our packets
  * @priority: of the skbs
  * @id: IPv4 identification of the next packet
@@ -50,7 +50,7 @@ struct srdma_path {
 	u32 generation;
 	u8 hdr_len;
 	u8 hdr[SRDMA_PATH_HDR_MAX] __aligned(4);
-	struct srdma_icrc_pseudo pseudo;
+	struct srdma_icrc_flow icrc;
 	u32 hash;
 	u32 priority;
 	u16 id;

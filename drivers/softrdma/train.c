@@ -30,10 +30,10 @@
  * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers may be used
- * @start: where the ICRCs of packets like the last one start
- * @start_opcode: opcode that @start is for
- * @start_flags: byte 1 of the BTH that @start is for
- * @start_len: packet length that @start is for, 0 when it is for none
+ * @icrc_base: of the ICRCs of packets like the last one
+ * @base_opcode: opcode that @icrc_base is for
+ * @base_flags: byte 1 of the BTH that @icrc_base is for
+ * @base_len: packet length that @icrc_base is for, 0 when it is for none
  */
 struct builder {
 	const struct srdma_tx *tx;
@@ -42,10 +42,10 @@ struct builder {
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
 	bool vector;
-	struct srdma_icrc_train start;
-	u8 start_opcode;
-	u8 start_flags;
-	u32 start_len;
+	u32 icrc_base;
+	u8 base_opcode;
+	u8 base_flags;
+	u32 base_len;
 };
 
 /* For packets that have the headers of packet @first of the burst. */
@@ -66,7 +66,7 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 	b->hdr_len = srdma_pkt_build(b->hdr, &pkt);
 	bth = (struct srdma_wire_bth *)b->hdr;
 	b->flags = bth->flags;
-	b->start_len = 0;
+	b->base_len = 0;
 }
 
 static u32 packet_len(const struct builder *b, u32 i)
@@ -94,20 +94,22 @@ static void put_headers(const struct builder *b, u32 i, u8 *p, u32 len)
 }
 
 /* The ICRC up to the BTH; most of it is the same for packets in a row. */
-static u32 start_icrc(struct builder *b, const u8 *p, u32 wire_len, u16 id)
+static u32 start_icrc(struct builder *b, u32 nth, const u8 *p, u32 wire_len)
 {
 	const struct srdma_wire_bth *bth = (const struct srdma_wire_bth *)p;
+	const struct srdma_path *path = b->path;
 
-	if (b->start_len != wire_len || b->start_opcode != bth->opcode ||
-	    b->start_flags != bth->flags) {
-		srdma_icrc_pseudo_set(&b->path->pseudo, id,
-				      sizeof(struct udphdr) + wire_len);
-		srdma_icrc_train_init(&b->start, &b->path->pseudo, p);
-		b->start_len = wire_len;
-		b->start_opcode = bth->opcode;
-		b->start_flags = bth->flags;
+	if (b->base_len != wire_len || b->base_opcode != bth->opcode ||
+	    b->base_flags != bth->flags) {
+		b->icrc_base = srdma_icrc_base(&path->icrc,
+					       sizeof(struct udphdr) + wire_len,
+					       bth);
+		b->base_len = wire_len;
+		b->base_opcode = bth->opcode;
+		b->base_flags = bth->flags;
 	}
-	return srdma_icrc_train_start(&b->start, id, bth->apsn);
+	return srdma_icrc_start(b->icrc_base,
+				path->av.is_v6 ? 0 : path->id + nth, bth->apsn);
 }
 
 /* Writes packet @i of the burst, the @nth of its skb, to @p. */
@@ -119,7 +121,7 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
 	u32 crc;
 
 	put_headers(b, i, p, len);
-	crc = start_icrc(b, p, wire_len, b->path->id + nth);
+	crc = start_icrc(b, nth, p, wire_len);
 	if (b->hdr_len > SRDMA_BTH_LEN)
 		crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
 					b->hdr_len - SRDMA_BTH_LEN);

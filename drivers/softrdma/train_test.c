@@ -148,10 +148,9 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	const struct srdma_burst *b = &w->burst;
 	u32 len = b->len ? srdma_burst_payload(b, i) : 0;
 	const struct srdma_path *path = &w->path;
-	struct srdma_icrc_pseudo ps = path->pseudo;
 	u8 *bth = buf + path->hdr_len;
 	struct srdma_pkt pkt = w->hdr;
-	u32 hdr_len, udp_len, body;
+	u32 hdr_len, udp_len, body, crc;
 	__le32 icrc;
 
 	memset(buf, 0, sizeof(w->wire));
@@ -164,9 +163,10 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	memcpy(bth + hdr_len, w->message + b->offset + i * b->seg, len);
 	body = hdr_len + len + srdma_pkt_pad(len);
 	udp_len = sizeof(struct udphdr) + body + SRDMA_ICRC_LEN;
-	srdma_icrc_pseudo_set(&ps, 0xfffe + w->nth + i, udp_len);
-	icrc = srdma_icrc_final(srdma_crc32_portable(srdma_icrc_start(&ps, bth),
-						     bth + SRDMA_BTH_LEN,
+	crc = srdma_icrc_start(srdma_icrc_base(&path->icrc, udp_len, bth),
+			       path->av.is_v6 ? 0 : 0xfffe + w->nth + i,
+			       ((struct srdma_wire_bth *)bth)->apsn);
+	icrc = srdma_icrc_final(srdma_crc32_portable(crc, bth + SRDMA_BTH_LEN,
 						     body - SRDMA_BTH_LEN));
 	memcpy(bth + body, &icrc, sizeof(icrc));
 	return path->hdr_len + body + SRDMA_ICRC_LEN;

@@ -7,9 +7,9 @@
  * then everything behind up to and including the padding. The state is a
  * plain u32 that is carried over scattered payload:
  *
- *	srdma_icrc_pseudo_v4(&ps, ip, udp);	once per flow or train
- *	srdma_icrc_pseudo_set(&ps, id, udp_len);	once per packet
- *	crc = srdma_icrc_start(&ps, bth);
+ *	srdma_icrc_flow_v4(&flow, ip, udp);		once per flow
+ *	base = srdma_icrc_base(&flow, udp_len, bth);	per kind of packet
+ *	crc = srdma_icrc_start(base, id, apsn);		per packet
  *	crc = srdma_icrc_update(crc, p, len);	headers behind the BTH, payload
  *	icrc = srdma_icrc_final(crc);		stored right behind
  */
@@ -25,41 +25,39 @@
 /* Make the tables: once, before anything else here. */
 void srdma_icrc_init(void);
 
-#define SRDMA_ICRC_PSEUDO_MAX	(8 + 40 + 8)
-
 /**
- * struct srdma_icrc_pseudo - what the ICRC covers before the BTH
- * @bytes: eight ff, IP header, UDP header, variant fields set to ones
- * @len: bytes used: 36 for IPv4, 56 for IPv6
- *
- * Written by srdma_icrc_pseudo_v4() or _v6(), then srdma_icrc_pseudo_set().
+ * struct srdma_icrc_flow - what the packets of a flow share before the BTH
+ * @state: of the sum there, where lengths and identification are 0
+ * @ipv4: which of the headers
  */
-struct srdma_icrc_pseudo {
-	u8 bytes[SRDMA_ICRC_PSEUDO_MAX];
-	u8 len;
+struct srdma_icrc_flow {
+	u32 state;
+	bool ipv4;
 };
 
 /*
- * Take over an IPv4 header of 20 bytes (a RoCEv2 packet has no options) and
- * a UDP header of 8, lengths and identification included.
+ * From an IPv4 header of 20 bytes (a RoCEv2 packet has no options) and a UDP
+ * header of 8. Lengths and identification in them do not matter.
  */
-void srdma_icrc_pseudo_v4(struct srdma_icrc_pseudo *ps, const void *ip,
-			  const void *udp);
+void srdma_icrc_flow_v4(struct srdma_icrc_flow *flow, const void *ip,
+			const void *udp);
 
-/* Take over an IPv6 header of 40 bytes, no extension headers, and UDP. */
-void srdma_icrc_pseudo_v6(struct srdma_icrc_pseudo *ps, const void *ip,
-			  const void *udp);
+/* From an IPv6 header of 40 bytes, no extension headers, and UDP. */
+void srdma_icrc_flow_v6(struct srdma_icrc_flow *flow, const void *ip,
+			const void *udp);
 
 /*
- * Change what differs from packet to packet of a flow: @ip_id, host order,
- * the IPv4 identification (ignored for IPv6), and @udp_len, the UDP length
- * with its header, from which the length in the IP header follows.
+ * What packets have in common that are as long, @udp_len with the UDP header,
+ * and have the same first 8 bytes of their BTHs as @bth.
  */
-void srdma_icrc_pseudo_set(struct srdma_icrc_pseudo *ps, u16 ip_id,
-			   u16 udp_len);
+u32 srdma_icrc_base(const struct srdma_icrc_flow *flow, u16 udp_len,
+		    const void *bth);
 
-/* State behind the BTH at @bth (12 bytes). */
-u32 srdma_icrc_start(const struct srdma_icrc_pseudo *ps, const void *bth);
+/*
+ * State behind the BTH, the last word of which is @apsn. @ip_id, host order, is
+ * the identification of IPv4, and 0 for IPv6.
+ */
+u32 srdma_icrc_start(u32 base, u16 ip_id, __be32 apsn);
 
 static inline u32 srdma_icrc_update(u32 crc, const void *p, size_t len)
 {
@@ -71,30 +69,5 @@ static inline __le32 srdma_icrc_final(u32 crc)
 {
 	return cpu_to_le32(~crc);
 }
-
-/**
- * struct srdma_icrc_train - the start of every ICRC of a train, precomputed
- * @base: state before the last four bytes of the BTH, with @id
- * @id: IPv4 identification that @base holds, host order
- * @ipv4: whether there is an identification under the sum
- *
- * The CRC is linear: packets of a train that differ in identification, PSN
- * and AckReq only have starts that differ by a few table words. Written by
- * srdma_icrc_train_init().
- */
-struct srdma_icrc_train {
-	u32 base;
-	u16 id;
-	bool ipv4;
-};
-
-/* Prepare for packets that share @ps (set for the first) and 8 bytes of BTH. */
-void srdma_icrc_train_init(struct srdma_icrc_train *tr,
-			   const struct srdma_icrc_pseudo *ps,
-			   const void *bth);
-
-/* As srdma_icrc_start() for identification @ip_id and last BTH word @apsn. */
-u32 srdma_icrc_train_start(const struct srdma_icrc_train *tr, u16 ip_id,
-			   __be32 apsn);
 
 #endif

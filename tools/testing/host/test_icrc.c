@@ -69,20 +69,48 @@ static uint32_t slow_icrc(const uint8_t *ip, size_t len, bool v4, bool udp)
 	return crc;
 }
 
+static __be32 apsn_of(const uint8_t *bth)
+{
+	__be32 apsn;
+
+	memcpy(&apsn, bth + 8, sizeof(apsn));
+	return apsn;
+}
+
+static uint16_t load_be16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+static void store_be16(uint8_t *p, uint16_t v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+/* The lengths of a random frame are to agree. */
+static void set_udp_len(uint8_t *ip, bool v4, uint16_t udp_len)
+{
+	store_be16(ip + (v4 ? 2 : 4), v4 ? 20 + udp_len : udp_len);
+	store_be16(ip + (v4 ? 20 : 40) + 4, udp_len);
+}
+
 /* The module's answer for the same frame, payload in two pieces. */
 static uint32_t fast_icrc(const uint8_t *ip, size_t len, bool v4, size_t cut)
 {
 	const uint8_t *udp = ip + (v4 ? 20 : 40);
 	const uint8_t *rest = udp + 8 + 12;
 	size_t rest_len = len - (rest - ip);
-	struct srdma_icrc_pseudo ps;
+	struct srdma_icrc_flow flow;
 	uint32_t crc;
 
 	if (v4)
-		srdma_icrc_pseudo_v4(&ps, ip, udp);
+		srdma_icrc_flow_v4(&flow, ip, udp);
 	else
-		srdma_icrc_pseudo_v6(&ps, ip, udp);
-	crc = srdma_icrc_start(&ps, udp + 8);
+		srdma_icrc_flow_v6(&flow, ip, udp);
+	crc = srdma_icrc_base(&flow, load_be16(udp + 4), udp + 8);
+	crc = srdma_icrc_start(crc, v4 ? load_be16(ip + 4) : 0,
+			       apsn_of(udp + 8));
 	if (cut > rest_len)
 		cut = rest_len;
 	crc = srdma_icrc_update(crc, rest, cut);
@@ -177,15 +205,19 @@ TEST(icrc__random_frames)
 		hdr = (v4 ? 20 : 40) + 8 + 12;
 		len = hdr + test_random(&state) % 1100;
 		test_random_bytes(&state, ip, len);
+		set_udp_len(ip, v4, test_random(&state));
 		EXPECT_EQ(fast_icrc(ip, len, v4, test_random(&state) % 64),
 			  slow_icrc(ip, len, v4, true));
 	}
 }
 
-/* Which bits of the headers are under the sum: flip each. */
+/*
+ * Which bits of the headers are under the sum: flip each. The length in the IP
+ * header follows from that of UDP.
+ */
 TEST(icrc_start__covers_what_routers_leave_alone)
 {
-	static const uint8_t v4_free[] = { 1, 8, 10, 11, 26, 27, 32 };
+	static const uint8_t v4_free[] = { 1, 2, 3, 8, 10, 11, 26, 27, 32 };
 	uint8_t ip[40], flipped[40];
 	uint32_t base, sum;
 	uint64_t state = 7;
@@ -205,80 +237,37 @@ TEST(icrc_start__covers_what_routers_leave_alone)
 	}
 }
 
-TEST(icrc_pseudo_set__ipv4)
-{
-	uint8_t ip[28];
-	struct srdma_icrc_pseudo set, want;
-	uint64_t state = 9;
-
-	test_random_bytes(&state, ip, sizeof(ip));
-	srdma_icrc_pseudo_v4(&set, ip, ip + 20);
-	srdma_icrc_pseudo_set(&set, 0xabcd, 0x0410);
-	ip[2] = 0x04;	/* total length 0410 + 20 */
-	ip[3] = 0x24;
-	ip[4] = 0xab;	/* identification */
-	ip[5] = 0xcd;
-	ip[24] = 0x04;	/* UDP length */
-	ip[25] = 0x10;
-	srdma_icrc_pseudo_v4(&want, ip, ip + 20);
-	EXPECT_EQ(set.len, 36);
-	EXPECT_MEM(set.bytes, want.bytes, 36);
-}
-
-TEST(icrc_pseudo_set__ipv6)
-{
-	uint8_t ip[48];
-	struct srdma_icrc_pseudo set, want;
-	uint64_t state = 10;
-
-	test_random_bytes(&state, ip, sizeof(ip));
-	srdma_icrc_pseudo_v6(&set, ip, ip + 40);
-	srdma_icrc_pseudo_set(&set, 0xabcd, 0x1020);
-	ip[4] = 0x10;	/* payload length */
-	ip[5] = 0x20;
-	ip[44] = 0x10;	/* UDP length */
-	ip[45] = 0x20;
-	srdma_icrc_pseudo_v6(&want, ip, ip + 40);
-	EXPECT_EQ(set.len, 56);
-	EXPECT_MEM(set.bytes, want.bytes, 56);
-}
-
-static __be32 apsn_of(const uint8_t *bth)
-{
-	__be32 apsn;
-
-	memcpy(&apsn, bth + 8, sizeof(apsn));
-	return apsn;
-}
-
+/* One flow and one base for packets that differ as those of a train do. */
 static void train_agrees(bool v4, uint64_t seed)
 {
-	struct srdma_icrc_pseudo ps;
-	struct srdma_icrc_train tr;
-	uint8_t ip[48], bth[12];
-	uint16_t first_id, id;
+	uint8_t ip[40 + 8 + 12];
+	uint8_t *udp = ip + (v4 ? 20 : 40), *bth = udp + 8;
+	size_t len = bth + 12 - ip;
+	struct srdma_icrc_flow flow;
+	uint32_t base, crc;
+	uint16_t id;
 	int i;
 
 	test_random_bytes(&seed, ip, sizeof(ip));
-	test_random_bytes(&seed, bth, sizeof(bth));
-	first_id = test_random(&seed);
 	if (v4)
-		srdma_icrc_pseudo_v4(&ps, ip, ip + 20);
+		srdma_icrc_flow_v4(&flow, ip, udp);
 	else
-		srdma_icrc_pseudo_v6(&ps, ip, ip + 40);
-	srdma_icrc_pseudo_set(&ps, first_id, 1048);
-	srdma_icrc_train_init(&tr, &ps, bth);
-	for (i = 0; i < 64; i++) {
-		id = first_id + i;
+		srdma_icrc_flow_v6(&flow, ip, udp);
+	set_udp_len(ip, v4, 1048);
+	base = srdma_icrc_base(&flow, 1048, bth);
+	id = test_random(&seed);
+	for (i = 0; i < 64; i++, id++) {
+		if (v4)
+			store_be16(ip + 4, id);
 		bth[8] = test_random(&seed);
 		bth[11] = i;
-		srdma_icrc_pseudo_set(&ps, id, 1048);
-		EXPECT_EQ(srdma_icrc_train_start(&tr, id, apsn_of(bth)),
-			  srdma_icrc_start(&ps, bth));
+		crc = srdma_icrc_start(base, v4 ? id : 0, apsn_of(bth));
+		EXPECT_EQ(le32_to_cpu(srdma_icrc_final(crc)),
+			  slow_icrc(ip, len, v4, true));
 	}
 }
 
-TEST(icrc_train_start__same_as_one_by_one)
+TEST(icrc_start__same_as_one_by_one)
 {
 	uint64_t seed;
 
@@ -288,25 +277,41 @@ TEST(icrc_train_start__same_as_one_by_one)
 	}
 }
 
-TEST(icrc_train_start__any_identification)
+TEST(icrc_start__any_identification)
 {
-	struct srdma_icrc_pseudo ps;
-	struct srdma_icrc_train tr;
-	uint8_t ip[28], bth[12];
+	uint8_t ip[20 + 8 + 12];
 	uint64_t seed = 5;
 	int bit;
 
 	test_random_bytes(&seed, ip, sizeof(ip));
-	test_random_bytes(&seed, bth, sizeof(bth));
-	srdma_icrc_pseudo_v4(&ps, ip, ip + 20);
-	srdma_icrc_pseudo_set(&ps, 0, 1048);
-	srdma_icrc_train_init(&tr, &ps, bth);
+	set_udp_len(ip, true, 1048);
 	for (bit = 0; bit < 16; bit++) {
-		srdma_icrc_pseudo_set(&ps, 1 << bit, 1048);
-		EXPECT_EQ(srdma_icrc_train_start(&tr, 1 << bit,
-						 apsn_of(bth)),
-			  srdma_icrc_start(&ps, bth));
+		store_be16(ip + 4, 1 << bit);
+		EXPECT_EQ(fast_icrc(ip, sizeof(ip), true, 0),
+			  slow_icrc(ip, sizeof(ip), true, true));
 	}
+}
+
+static void any_length_agrees(bool v4)
+{
+	uint8_t ip[40 + 8 + 12];
+	size_t len = (v4 ? 20 : 40) + 8 + 12;
+	uint64_t seed = 6;
+	int udp_len;
+
+	test_random_bytes(&seed, ip, sizeof(ip));
+	/* 20 more is to fit into 16 bits. */
+	for (udp_len = 24; udp_len <= 0xffff - 20; udp_len += 7) {
+		set_udp_len(ip, v4, udp_len);
+		EXPECT_EQ(fast_icrc(ip, len, v4, 0),
+			  slow_icrc(ip, len, v4, true));
+	}
+}
+
+TEST(icrc_base__any_length)
+{
+	any_length_agrees(true);
+	any_length_agrees(false);
 }
 
 TEST(icrc_final__little_endian)

@@ -17,7 +17,7 @@
 /* Most packets of a run. */
 #define RUN_MAX		64
 
-static struct srdma_icrc_pseudo pseudo;
+static struct srdma_icrc_flow flow;
 
 void net_init(void)
 {
@@ -26,15 +26,16 @@ void net_init(void)
 	static const u8 udp[8] = { 0xc0, 0x00, 0x12, 0xb7 };
 
 	srdma_icrc_init();
-	srdma_icrc_pseudo_v4(&pseudo, ip, udp);
+	srdma_icrc_flow_v4(&flow, ip, udp);
 }
 
 static __le32 icrc_of(const u8 *data, u32 len)
 {
+	const struct srdma_wire_bth *bth = (const struct srdma_wire_bth *)data;
 	u32 crc;
 
-	srdma_icrc_pseudo_set(&pseudo, 0, 8 + len + SRDMA_ICRC_LEN);
-	crc = srdma_icrc_start(&pseudo, data);
+	crc = srdma_icrc_base(&flow, 8 + len + SRDMA_ICRC_LEN, data);
+	crc = srdma_icrc_start(crc, 0, bth->apsn);
 	crc = srdma_icrc_update(crc, data + SRDMA_BTH_LEN,
 				len - SRDMA_BTH_LEN);
 	return srdma_icrc_final(crc);
