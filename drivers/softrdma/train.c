@@ -27,6 +27,8 @@
  * @tx: what is to be sent
  * @path: the way, with the headers before the BTH
  * @hdr_len: BTH and extension headers, bytes
+ * @payload: bytes of payload of every packet but the last of the burst
+ * @payload_last: of that one
  * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers may be used
@@ -39,6 +41,8 @@ struct builder {
 	const struct srdma_tx *tx;
 	struct srdma_path *path;
 	u32 hdr_len;
+	u32 payload;
+	u32 payload_last;
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
 	bool vector;
@@ -52,10 +56,12 @@ struct builder {
 static void init_builder(struct builder *b, const struct srdma_tx *tx,
 			 u32 first)
 {
+	const struct srdma_burst *burst = tx->burst;
+	bool has_payload = srdma_tx_has_payload(tx);
 	struct srdma_pkt pkt = *tx->hdr;
 	struct srdma_wire_bth *bth;
 
-	pkt.opcode = srdma_burst_opcode(tx->burst, first);
+	pkt.opcode = srdma_burst_opcode(burst, first);
 	pkt.payload_len = 0;
 	pkt.psn = 0;
 	pkt.ack_req = false;
@@ -64,14 +70,22 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 	b->tx = tx;
 	b->path = tx->path;
 	b->hdr_len = srdma_pkt_build(b->hdr, &pkt);
+	b->payload = has_payload ? burst->seg : 0;
+	b->payload_last = has_payload ?
+		srdma_burst_payload(burst, burst->count - 1) : 0;
 	bth = (struct srdma_wire_bth *)b->hdr;
 	b->flags = bth->flags;
 	b->base_len = 0;
 }
 
+static u32 payload_len(const struct builder *b, u32 i)
+{
+	return i + 1 == b->tx->burst->count ? b->payload_last : b->payload;
+}
+
 static u32 packet_len(const struct builder *b, u32 i)
 {
-	return srdma_pkt_wire_len(b->hdr_len, srdma_tx_payload_len(b->tx, i));
+	return srdma_pkt_wire_len(b->hdr_len, payload_len(b, i));
 }
 
 /* Writes the headers of packet @i of the burst. */
@@ -112,10 +126,14 @@ static u32 start_icrc(struct builder *b, u32 nth, const u8 *p, u32 wire_len)
 				path->av.is_v6 ? 0 : path->id + nth, bth->apsn);
 }
 
-/* Writes packet @i of the burst, the @nth of its skb, to @p. */
-static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
+/*
+ * Writes packet @i of the burst, the @nth of its skb, to @p; returns the bytes
+ * used, or an error.
+ */
+static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
 {
-	u32 len = srdma_tx_payload_len(b->tx, i);
+	u32 len = payload_len(b, i);
+	u32 wire_len = srdma_pkt_wire_len(b->hdr_len, len);
 	u8 *end = p + b->hdr_len + len;
 	__le32 icrc;
 	u32 crc;
@@ -139,19 +157,20 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p, u32 wire_len)
 	}
 	icrc = srdma_icrc_final(crc);
 	memcpy(end, &icrc, sizeof(icrc));
-	return 0;
+	return wire_len;
 }
 
 /* Puts packets back to back to @p; returns the bytes used, or an error. */
 static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
 {
 	u8 *end = p;
-	u32 i, len;
+	int len;
+	u32 i;
 
 	for (i = 0; i < count; i++, end += len) {
-		len = packet_len(b, first + i);
-		if (put_packet(b, first + i, nth + i, end, len))
-			return -EFAULT;
+		len = put_packet(b, first + i, nth + i, end);
+		if (len < 0)
+			return len;
 	}
 	return end - p;
 }
@@ -382,7 +401,7 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 	err = srdma_tx_open_payload(tx, first);
 	if (!err) {
 		b.vector = repays_vector(len) && srdma_crc_begin();
-		err = put_packet(&b, first, 0, skb_put(skb, len), len);
+		err = min(put_packet(&b, first, 0, skb_put(skb, len)), 0);
 		srdma_crc_end(b.vector);
 		srdma_tx_close_payload(tx);
 	}
