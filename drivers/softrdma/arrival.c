@@ -158,7 +158,10 @@ static bool find_flow(struct sk_buff *skb, struct srdma_icrc_flow *flow)
 	return true;
 }
 
-/* The state behind the BTH; computed in full only where packets differ. */
+/*
+ * The state behind the BTH. What comes before it is summed up once for each skb,
+ * and most of the BTH only where it differs from the packet before.
+ */
 static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 		      u32 len, u16 ip_id)
 {
@@ -174,7 +177,8 @@ static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 		memcpy(arrival->bth, bth, sizeof(arrival->bth));
 		arrival->icrc_len = len;
 	}
-	return srdma_icrc_start(arrival->icrc_base, ip_id, bth->apsn);
+	return srdma_icrc_start(&arrival->icrc, arrival->icrc_base, ip_id,
+				bth->apsn);
 }
 
 /* Wherever the bytes are: linear, in page fragments, in a list of skbs. */

@@ -42,9 +42,9 @@ enum srdma_arrival_kind {
  * @is_v6: IPv6 header at skb->data (wire)
  * @to_group: each member of a multicast group has a copy
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
- *	is for, 0 before there was one
- * @icrc: what their ICRCs have in common up to the BTH
- * @icrc_base: likewise, more of it
+ *	is for; 0 before there was one: then @icrc is not known either
+ * @icrc: what the ICRCs of all packets have in common
+ * @icrc_base: what those have in common that are like the last one
  * @bth: the first 8 bytes of their BTHs
  *
  * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the

@@ -27,8 +27,8 @@
  * @tx: what is to be sent
  * @path: the way, with the headers before the BTH
  * @hdr_len: BTH and extension headers, bytes
- * @payload: bytes of payload of every packet but the last of the burst
- * @payload_last: of that one
+ * @seg: bytes of payload of every packet but the last of the burst
+ * @seg_last: of that one
  * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers may be used
@@ -39,10 +39,10 @@
  */
 struct builder {
 	const struct srdma_tx *tx;
-	struct srdma_path *path;
+	const struct srdma_path *path;
 	u32 hdr_len;
-	u32 payload;
-	u32 payload_last;
+	u32 seg;
+	u32 seg_last;
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
 	bool vector;
@@ -70,9 +70,9 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 	b->tx = tx;
 	b->path = tx->path;
 	b->hdr_len = srdma_pkt_build(b->hdr, &pkt);
-	b->payload = has_payload ? burst->seg : 0;
-	b->payload_last = has_payload ?
-		srdma_burst_payload(burst, burst->count - 1) : 0;
+	b->seg = has_payload ? burst->seg : 0;
+	b->seg_last = has_payload ?
+		      srdma_burst_payload(burst, burst->count - 1) : 0;
 	bth = (struct srdma_wire_bth *)b->hdr;
 	b->flags = bth->flags;
 	b->base_len = 0;
@@ -80,7 +80,7 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 
 static u32 payload_len(const struct builder *b, u32 i)
 {
-	return i + 1 == b->tx->burst->count ? b->payload_last : b->payload;
+	return i + 1 == b->tx->burst->count ? b->seg_last : b->seg;
 }
 
 static u32 packet_len(const struct builder *b, u32 i)
@@ -122,8 +122,8 @@ static u32 start_icrc(struct builder *b, u32 nth, const u8 *p, u32 wire_len)
 		b->base_opcode = bth->opcode;
 		b->base_flags = bth->flags;
 	}
-	return srdma_icrc_start(b->icrc_base,
-				path->av.is_v6 ? 0 : path->id + nth, bth->apsn);
+	return srdma_icrc_start(&path->icrc, b->icrc_base, path->id + nth,
+				bth->apsn);
 }
 
 /*
@@ -390,8 +390,8 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 {
 	struct sk_buff *skb;
 	struct builder b;
+	int err, n;
 	u32 len;
-	int err;
 
 	init_builder(&b, tx, first);
 	len = packet_len(&b, first);
@@ -401,7 +401,8 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 	err = srdma_tx_open_payload(tx, first);
 	if (!err) {
 		b.vector = repays_vector(len) && srdma_crc_begin();
-		err = min(put_packet(&b, first, 0, skb_put(skb, len)), 0);
+		n = put_packet(&b, first, 0, skb_put(skb, len));
+		err = n < 0 ? n : 0;
 		srdma_crc_end(b.vector);
 		srdma_tx_close_payload(tx);
 	}

@@ -142,6 +142,40 @@ static void aim(struct train_world *w, bool is_v6)
 	srdma_path_fill(&w->path);
 }
 
+/* The state of the ICRC behind the packet at @bth: over all of it. */
+static u32 plain_icrc(const struct srdma_path *path, u16 id, const u8 *bth,
+		      u32 body)
+{
+	u8 p[8 + SRDMA_PATH_HDR_MAX + SRDMA_BTH_LEN] __aligned(8);
+	struct udphdr *uh = (void *)p + 8 + path->hdr_len - sizeof(*uh);
+	u32 udp_len = sizeof(*uh) + body + SRDMA_ICRC_LEN;
+	struct ipv6hdr *ip6h = (void *)p + 8;
+	struct iphdr *iph = (void *)p + 8;
+	u8 *bth_copy = (u8 *)(uh + 1);
+	u32 crc;
+
+	memset(p, 0xff, 8);
+	memcpy(p + 8, path->hdr, path->hdr_len);
+	if (path->av.is_v6) {
+		*(__be32 *)ip6h |= htonl(0x0fffffff);
+		ip6h->payload_len = htons(udp_len);
+		ip6h->hop_limit = 0xff;
+	} else {
+		iph->tos = 0xff;
+		iph->tot_len = htons(sizeof(*iph) + udp_len);
+		iph->id = htons(id);
+		iph->ttl = 0xff;
+		iph->check = (__force __sum16)0xffff;
+	}
+	uh->len = htons(udp_len);
+	uh->check = (__force __sum16)0xffff;
+	memcpy(bth_copy, bth, SRDMA_BTH_LEN);
+	bth_copy[SRDMA_BTH_RESV8_OFF] = 0xff;
+	crc = srdma_crc32_portable(~0u, p, bth_copy + SRDMA_BTH_LEN - p);
+	return srdma_crc32_portable(crc, bth + SRDMA_BTH_LEN,
+				    body - SRDMA_BTH_LEN);
+}
+
 /* Packet @i of the burst, with its IP and UDP headers, by the other way. */
 static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 {
@@ -150,7 +184,7 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	const struct srdma_path *path = &w->path;
 	u8 *bth = buf + path->hdr_len;
 	struct srdma_pkt pkt = w->hdr;
-	u32 hdr_len, udp_len, body, crc;
+	u32 hdr_len, body;
 	__le32 icrc;
 
 	memset(buf, 0, sizeof(w->wire));
@@ -162,12 +196,8 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	hdr_len = srdma_pkt_build(bth, &pkt);
 	memcpy(bth + hdr_len, w->message + b->offset + i * b->seg, len);
 	body = hdr_len + len + srdma_pkt_pad(len);
-	udp_len = sizeof(struct udphdr) + body + SRDMA_ICRC_LEN;
-	crc = srdma_icrc_start(srdma_icrc_base(&path->icrc, udp_len, bth),
-			       path->av.is_v6 ? 0 : 0xfffe + w->nth + i,
-			       ((struct srdma_wire_bth *)bth)->apsn);
-	icrc = srdma_icrc_final(srdma_crc32_portable(crc, bth + SRDMA_BTH_LEN,
-						     body - SRDMA_BTH_LEN));
+	icrc = srdma_icrc_final(plain_icrc(path, 0xfffe + w->nth + i, bth,
+					   body));
 	memcpy(bth + body, &icrc, sizeof(icrc));
 	return path->hdr_len + body + SRDMA_ICRC_LEN;
 }

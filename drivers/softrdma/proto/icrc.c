@@ -137,7 +137,10 @@ u32 srdma_icrc_base(const struct srdma_icrc_flow *flow, u16 udp_len,
 	return srdma_crc32_portable(crc, head, sizeof(head));
 }
 
-u32 srdma_icrc_start(u32 base, u16 ip_id, __be32 apsn)
+u32 srdma_icrc_start(const struct srdma_icrc_flow *flow, u32 base, u16 ip_id,
+		     __be32 apsn)
 {
-	return srdma_crc32_word(base ^ look_up(&v4_id, ip_id), apsn);
+	if (flow->ipv4)
+		base ^= look_up(&v4_id, ip_id);
+	return srdma_crc32_word(base, apsn);
 }

@@ -9,7 +9,7 @@
  *
  *	srdma_icrc_flow_v4(&flow, ip, udp);		once per flow
  *	base = srdma_icrc_base(&flow, udp_len, bth);	per kind of packet
- *	crc = srdma_icrc_start(base, id, apsn);		per packet
+ *	crc = srdma_icrc_start(&flow, base, id, apsn);	per packet
  *	crc = srdma_icrc_update(crc, p, len);	headers behind the BTH, payload
  *	icrc = srdma_icrc_final(crc);		stored right behind
  */
@@ -47,17 +47,19 @@ void srdma_icrc_flow_v6(struct srdma_icrc_flow *flow, const void *ip,
 			const void *udp);
 
 /*
- * What packets have in common that are as long, @udp_len with the UDP header,
- * and have the same first 8 bytes of their BTHs as @bth.
+ * State before the last word of the BTH, with identification 0: the same for
+ * packets that are as long, @udp_len with the UDP header, and have the same
+ * first 8 bytes of their BTHs as @bth.
  */
 u32 srdma_icrc_base(const struct srdma_icrc_flow *flow, u16 udp_len,
 		    const void *bth);
 
 /*
  * State behind the BTH, the last word of which is @apsn. @ip_id, host order, is
- * the identification of IPv4, and 0 for IPv6.
+ * the identification of IPv4; IPv6 has none.
  */
-u32 srdma_icrc_start(u32 base, u16 ip_id, __be32 apsn);
+u32 srdma_icrc_start(const struct srdma_icrc_flow *flow, u32 base, u16 ip_id,
+		     __be32 apsn);
 
 static inline u32 srdma_icrc_update(u32 crc, const void *p, size_t len)
 {

@@ -109,8 +109,7 @@ static uint32_t fast_icrc(const uint8_t *ip, size_t len, bool v4, size_t cut)
 	else
 		srdma_icrc_flow_v6(&flow, ip, udp);
 	crc = srdma_icrc_base(&flow, load_be16(udp + 4), udp + 8);
-	crc = srdma_icrc_start(crc, v4 ? load_be16(ip + 4) : 0,
-			       apsn_of(udp + 8));
+	crc = srdma_icrc_start(&flow, crc, load_be16(ip + 4), apsn_of(udp + 8));
 	if (cut > rest_len)
 		cut = rest_len;
 	crc = srdma_icrc_update(crc, rest, cut);
@@ -261,7 +260,7 @@ static void train_agrees(bool v4, uint64_t seed)
 			store_be16(ip + 4, id);
 		bth[8] = test_random(&seed);
 		bth[11] = i;
-		crc = srdma_icrc_start(base, v4 ? id : 0, apsn_of(bth));
+		crc = srdma_icrc_start(&flow, base, id, apsn_of(bth));
 		EXPECT_EQ(le32_to_cpu(srdma_icrc_final(crc)),
 			  slow_icrc(ip, len, v4, true));
 	}

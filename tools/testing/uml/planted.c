@@ -40,7 +40,8 @@ static void plant_leak(void)
 
 /*
  * The same behind the back of a cache whose objects had been there before: it
- * remembers where they were, if it keeps arrays of free objects.
+ * remembers where they were, if it keeps arrays of free objects. It stays, for
+ * that: load this once.
  */
 static void plant_leak_in_recycled_pages(void)
 {
@@ -53,8 +54,10 @@ static void plant_leak_in_recycled_pages(void)
 		return;
 	for (i = 0; i < ARRAY_SIZE(objects); i++)
 		objects[i] = kmem_cache_alloc(cache, GFP_KERNEL);
-	for (i = 0; i < ARRAY_SIZE(objects); i++)
-		kmem_cache_free(cache, objects[i]);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		if (objects[i])
+			kmem_cache_free(cache, objects[i]);
+	}
 	memset(objects, 0, sizeof(objects));
 	kmem_cache_shrink(cache);
 	plant_leak();

@@ -35,7 +35,7 @@ static __le32 icrc_of(const u8 *data, u32 len)
 	u32 crc;
 
 	crc = srdma_icrc_base(&flow, 8 + len + SRDMA_ICRC_LEN, data);
-	crc = srdma_icrc_start(crc, 0, bth->apsn);
+	crc = srdma_icrc_start(&flow, crc, 0, bth->apsn);
 	crc = srdma_icrc_update(crc, data + SRDMA_BTH_LEN,
 				len - SRDMA_BTH_LEN);
 	return srdma_icrc_final(crc);
