@@ -200,8 +200,8 @@ void srdma_mem_end(struct srdma_mem_iter *it)
 	span_close(&it->span);
 }
 
-/* Goes on to the next piece that has bytes left. */
-static enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
+/* Goes on to the next piece that has bytes left; not for each packet. */
+static noinline enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
 {
 	const struct srdma_sge *sge;
 	enum srdma_mem_why why;
@@ -233,7 +233,8 @@ static void advance(struct srdma_mem_iter *it, u32 len)
 }
 
 /* Kernel address of the next byte; lowers @len to what is contiguous there. */
-static void *span_at(const struct srdma_mem_span *span, u32 *len)
+static __always_inline void *span_at(const struct srdma_mem_span *span,
+				     u32 *len)
 {
 	const struct srdma_map *map = span->map;
 	u64 size, within, block;
@@ -248,9 +249,9 @@ static void *span_at(const struct srdma_mem_span *span, u32 *len)
 	return map->blocks[block] + within;
 }
 
-/* The next contiguous bytes, @len of them at most. */
-static enum srdma_mem_why next_chunk(struct srdma_mem_iter *it, void **at,
-				     u32 *len)
+/* The next contiguous bytes, @len of them at most; for each packet. */
+static __always_inline enum srdma_mem_why
+next_chunk(struct srdma_mem_iter *it, void **at, u32 *len)
 {
 	enum srdma_mem_why why;
 
@@ -344,8 +345,8 @@ enum srdma_mem_why srdma_mem_read_sum(struct srdma_mem_iter *it, void *dst,
 }
 
 /* Copies @len bytes from @src into the memory. */
-enum srdma_mem_why srdma_mem_write(struct srdma_mem_iter *it, const void *src,
-				   u32 len)
+static __always_inline enum srdma_mem_why
+write_bytes(struct srdma_mem_iter *it, const void *src, u32 len)
 {
 	enum srdma_mem_why why;
 	void *at;
@@ -360,6 +361,13 @@ enum srdma_mem_why srdma_mem_write(struct srdma_mem_iter *it, const void *src,
 		advance(it, n);
 	}
 	return SRDMA_MEM_OK;
+}
+
+/* The same, for everybody. */
+enum srdma_mem_why srdma_mem_write(struct srdma_mem_iter *it, const void *src,
+				   u32 len)
+{
+	return write_bytes(it, src, len);
 }
 
 /**
@@ -406,8 +414,8 @@ void srdma_skb_walk_end(struct srdma_skb_walk *walk)
 	skb_abort_seq_read(&walk->st);
 }
 
-/* Bytes of the skb from @off on; lowers @len to what is contiguous there. */
-const void *srdma_skb_walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
+/* Finds the bytes from @off on, which are not among those found last. */
+void srdma_skb_walk_find(struct srdma_skb_walk *walk, u32 off)
 {
 	struct sk_buff *skb = walk->st.root_skb;
 
@@ -420,8 +428,6 @@ const void *srdma_skb_walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len)
 		walk->at = off;
 		walk->len = skb_seq_read(off, &walk->data, &walk->st);
 	}
-	*len = min(*len, walk->len - (off - walk->at));
-	return walk->data + (off - walk->at);
 }
 
 /**
@@ -444,7 +450,7 @@ enum srdma_mem_why srdma_mem_write_skb(struct srdma_mem_iter *it,
 		src = srdma_skb_walk_to(walk, off, &n);
 		if (!n)
 			return SRDMA_MEM_LENGTH;
-		why = srdma_mem_write(it, src, n);
+		why = write_bytes(it, src, n);
 		if (why)
 			return why;
 	}

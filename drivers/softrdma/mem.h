@@ -148,7 +148,22 @@ enum srdma_mem_why __must_check
 srdma_mem_invalidate(const struct srdma_mem_who *who, u32 key, bool remote);
 
 void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb);
-const void *srdma_skb_walk_to(struct srdma_skb_walk *walk, u32 off, u32 *len);
+void srdma_skb_walk_find(struct srdma_skb_walk *walk, u32 off);
 void srdma_skb_walk_end(struct srdma_skb_walk *walk);
+
+/* Bytes of the skb from @off on; lowers @len to what is contiguous there. */
+static inline const void *srdma_skb_walk_to(struct srdma_skb_walk *walk,
+					    u32 off, u32 *len)
+{
+	u32 within = off - walk->at;
+
+	/* Also where @off lies before them. */
+	if (within >= walk->len) {
+		srdma_skb_walk_find(walk, off);
+		within = off - walk->at;
+	}
+	*len = min(*len, walk->len - within);
+	return walk->data + within;
+}
 
 #endif
