@@ -162,34 +162,30 @@ static bool qp_allows(const struct srdma_qp *qp, u32 access)
 static enum outcome do_write(struct request *r)
 {
 	const struct srdma_rc_resp_act *act = &r->act;
+	bool starts = act->flags & SRDMA_ACT_START;
 	struct srdma_qp *qp = r->qp;
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 	enum outcome outcome;
 
-	if ((act->flags & SRDMA_ACT_START) && act->total) {
-		if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
-			return OUTCOME_ACCESS;
-		/*
-		 * The whole range at the start, so that nothing is half written,
-		 * nor a receive request used up. A message that is here as a
-		 * whole, and uses none, is checked when it is written.
-		 */
-		if ((act->flags & (SRDMA_ACT_END | SRDMA_ACT_RWQE)) !=
-		    SRDMA_ACT_END &&
-		    srdma_mem_check_remote(&qp->resp.who, act->rkey, act->va,
-					   act->total, IB_ACCESS_REMOTE_WRITE))
-			return OUTCOME_ACCESS;
-	}
+	if (starts && act->total && !qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+		return OUTCOME_ACCESS;
 	if (act->flags & SRDMA_ACT_RWQE) {
+		/* No receive request is used up by what cannot be written. */
+		if (starts && srdma_mem_check_remote(&qp->resp.who, act->rkey,
+						     act->va, act->total,
+						     IB_ACCESS_REMOTE_WRITE))
+			return OUTCOME_ACCESS;
 		outcome = take_rwqe(qp);
 		if (outcome)
 			return outcome;
 	}
 	if (!act->len)
 		return OUTCOME_OK;
+	/* The whole range at the start, so that nothing is half written. */
 	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
-				     act->len, IB_ACCESS_REMOTE_WRITE);
+				     starts ? act->total : act->len,
+				     IB_ACCESS_REMOTE_WRITE);
 	if (!why) {
 		why = srdma_arrival_place(r->skb, &r->walk, &r->pkt, &it);
 		srdma_mem_end(&it);
