@@ -57,24 +57,18 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 			 u32 first)
 {
 	const struct srdma_burst *burst = tx->burst;
+	u8 opcode = srdma_burst_opcode(burst, first);
 	bool has_payload = srdma_tx_has_payload(tx);
-	struct srdma_pkt pkt = *tx->hdr;
-	struct srdma_wire_bth *bth;
-
-	pkt.opcode = srdma_burst_opcode(burst, first);
-	pkt.payload_len = 0;
-	pkt.psn = 0;
-	pkt.ack_req = false;
-	pkt.se = false;
+	const struct srdma_wire_bth *bth;
 
 	b->tx = tx;
 	b->path = tx->path;
-	b->hdr_len = srdma_pkt_build(b->hdr, &pkt);
+	b->hdr_len = srdma_pkt_build_as(b->hdr, tx->hdr, opcode);
 	b->seg = has_payload ? burst->seg : 0;
 	b->seg_last = has_payload ?
 		      srdma_burst_payload(burst, burst->count - 1) : 0;
-	bth = (struct srdma_wire_bth *)b->hdr;
-	b->flags = bth->flags;
+	bth = (const struct srdma_wire_bth *)b->hdr;
+	b->flags = bth->flags & ~(SRDMA_BTH_SE | SRDMA_BTH_PAD_MASK);
 	b->base_len = 0;
 }
 

@@ -166,11 +166,11 @@ void srdma_bth_tmpl_init(struct srdma_bth_tmpl *tmpl, u32 dest_qpn, u16 pkey)
 	};
 }
 
-static void *put_bth(void *buf, const struct srdma_pkt *pkt)
+static void *put_bth(void *buf, const struct srdma_pkt *pkt, u8 opcode)
 {
 	struct srdma_wire_bth *bth = buf;
 
-	bth->opcode = pkt->opcode;
+	bth->opcode = opcode;
 	bth->flags = (pkt->se ? SRDMA_BTH_SE : 0) |
 		     (pkt->mig ? SRDMA_BTH_MIG : 0) |
 		     srdma_pkt_pad(pkt->payload_len) << SRDMA_BTH_PAD_SHIFT;
@@ -183,15 +183,15 @@ static void *put_bth(void *buf, const struct srdma_pkt *pkt)
 	return bth + 1;
 }
 
-u32 srdma_pkt_build(void *buf, const struct srdma_pkt *pkt)
+u32 srdma_pkt_build_as(void *buf, const struct srdma_pkt *pkt, u8 opcode)
 {
-	const struct srdma_opcode_info *op = srdma_opcode_get(pkt->opcode);
+	const struct srdma_opcode_info *op = srdma_opcode_get(opcode);
 	void *p = buf;
 
 	if (!op->name)
 		return 0;
 
-	p = put_bth(p, pkt);
+	p = put_bth(p, pkt, opcode);
 	if (op->flags & SRDMA_OP_FETH)
 		p = srdma_put_feth(p, pkt->feth.plt, pkt->feth.sel);
 	if (op->flags & SRDMA_OP_RETH)

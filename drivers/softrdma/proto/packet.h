@@ -154,15 +154,20 @@ static inline u32 srdma_pkt_wire_len(u32 hdr_len, u32 payload_len)
 }
 
 /**
- * srdma_pkt_build() - write BTH and extension headers
+ * srdma_pkt_build_as() - write BTH and extension headers
  * @buf: room for SRDMA_HDR_MAX bytes
- * @pkt: what to write; @pkt->opcode decides which headers, @pkt->op,
- *	@pkt->hdr_len and @pkt->pad are not read: the pad count follows from
- *	@pkt->payload_len
+ * @pkt: what to write; @pkt->op, @pkt->hdr_len and @pkt->pad are not read: the
+ *	pad count follows from @pkt->payload_len
+ * @opcode: decides which headers; @pkt->opcode is not read
  *
  * Return: header bytes written, 0 if the opcode is not defined.
  */
-u32 srdma_pkt_build(void *buf, const struct srdma_pkt *pkt);
+u32 srdma_pkt_build_as(void *buf, const struct srdma_pkt *pkt, u8 opcode);
+
+static inline u32 srdma_pkt_build(void *buf, const struct srdma_pkt *pkt)
+{
+	return srdma_pkt_build_as(buf, pkt, pkt->opcode);
+}
 
 /**
  * struct srdma_bth_tmpl - the part of a BTH that is the same for a QP
