@@ -231,9 +231,31 @@ static bool icrc_is_right(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 	return arrival->index && icrc_matches(skb, bth, len, ip_id);
 }
 
+/*
+ * The headers of the packet at @offset, @len bytes at least; NULL where there
+ * are none. What is not linear is copied, and read once: whoever lent the pages
+ * may write to them meanwhile.
+ */
+static const void *headers_at(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			      u32 offset, u32 len, u8 buf[SRDMA_HDR_MAX])
+{
+	u32 n = SRDMA_HDR_MAX;
+	const void *p;
+
+	if (offset + len <= skb_headlen(skb))
+		return skb->data + offset;
+	p = srdma_skb_walk_to(walk, offset, &n);
+	if (n == SRDMA_HDR_MAX)
+		memcpy(buf, p, SRDMA_HDR_MAX);
+	else if (skb_copy_bits(skb, offset, buf, len))
+		return NULL;
+	barrier_data(buf);
+	return buf;
+}
+
 /* The next packet from the wire; if it is none, @why says what to count. */
-static bool read_wire(struct sk_buff *skb, struct srdma_pkt *pkt,
-		      enum srdma_stat *why)
+static bool read_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
+		      struct srdma_pkt *pkt, enum srdma_stat *why)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
 	u32 len = wire_len(skb, arrival->next);
@@ -242,7 +264,7 @@ static bool read_wire(struct sk_buff *skb, struct srdma_pkt *pkt,
 	u8 buf[SRDMA_HDR_MAX];
 	const void *hdr;
 
-	hdr = skb_header_pointer(skb, arrival->next, avail, buf);
+	hdr = headers_at(skb, walk, arrival->next, avail, buf);
 	if (hdr)
 		parse = srdma_pkt_parse(pkt, hdr, avail, len);
 	if (parse != SRDMA_PARSE_OK) {
@@ -301,6 +323,7 @@ static void hand_on_rest(struct sk_buff *skb)
 /**
  * srdma_arrival_next - the next packet of what arrived
  * @skb: what arrived; there is a next packet
+ * @walk: walk over it
  * @qp: the QP whose engine asks
  * @responses: it is the send engine, which hears responses
  * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
@@ -310,6 +333,7 @@ static void hand_on_rest(struct sk_buff *skb)
  * has an answer to it other than silence.
  */
 enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
+				      struct srdma_skb_walk *walk,
 				      struct srdma_qp *qp, bool responses,
 				      struct srdma_pkt *pkt)
 {
@@ -320,7 +344,7 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 	if (is_loop(skb))
 		read_looped(skb, pkt);
 	else
-		good = read_wire(skb, pkt, &why);
+		good = read_wire(skb, walk, pkt, &why);
 
 	if (good && !arrival->to_group &&
 	    (pkt->dest_qpn != qp->qpn || is_response(pkt->op) != responses)) {
@@ -356,38 +380,40 @@ static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 	arrival->left = 0;
 }
 
-static void join_wire(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
+static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
+		      struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
-	const struct srdma_wire_bth *bth;
-	struct srdma_skb_walk walk;
-	struct srdma_wire_bth buf;
+	struct srdma_wire_bth bth;
+	const void *p;
 	u32 len, n;
 
-	srdma_skb_walk_begin(&walk, skb);
 	while (arrival->left && srdma_run_is_open(pkt, mtu)) {
 		len = wire_len(skb, arrival->next);
-		n = sizeof(buf);
-		bth = srdma_skb_walk_to(&walk, arrival->next, &n);
-		if (n < sizeof(buf))
-			bth = skb_header_pointer(skb, arrival->next,
-						 sizeof(buf), &buf);
-		if (!bth || !icrc_is_right(skb, bth, len) ||
-		    !srdma_run_add(pkt, bth, len, mtu))
+		n = sizeof(bth);
+		p = srdma_skb_walk_to(walk, arrival->next, &n);
+		if (n == sizeof(bth))
+			memcpy(&bth, p, sizeof(bth));
+		else if (skb_copy_bits(skb, arrival->next, &bth, sizeof(bth)))
+			break;
+		barrier_data(&bth);
+		if (!icrc_is_right(skb, &bth, len) ||
+		    !srdma_run_add(pkt, &bth, len, mtu))
 			break;
 		srdma_arrival_skip(arrival);
 	}
-	srdma_skb_walk_end(&walk);
 }
 
 /**
  * srdma_arrival_join - make a run of the packet last returned
  * @skb: what arrived
+ * @walk: walk over it
  * @pkt: that packet, nothing of which has been taken yet; those that continue
  *	it are added. A packet that does not is left to srdma_arrival_next()
  * @mtu: path MTU of the QP, bytes
  */
-void srdma_arrival_join(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
+void srdma_arrival_join(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
 	u32 alone = pkt->payload_len;
@@ -397,7 +423,7 @@ void srdma_arrival_join(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu)
 	if (is_loop(skb))
 		join_looped(skb, pkt);
 	else
-		join_wire(skb, pkt, mtu);
+		join_wire(skb, walk, pkt, mtu);
 	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
 	srdma_stat_add(arrival->dev, SRDMA_STAT_RX_BYTES,
 		       ALIGN(pkt->payload_len - alone, 4) +

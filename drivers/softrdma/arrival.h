@@ -94,9 +94,11 @@ void srdma_arrival_addresses(const struct sk_buff *skb, struct in6_addr *src,
 			     struct in6_addr *dst);
 
 enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
+				      struct srdma_skb_walk *walk,
 				      struct srdma_qp *qp, bool responses,
 				      struct srdma_pkt *pkt);
-void srdma_arrival_join(struct sk_buff *skb, struct srdma_pkt *pkt, u32 mtu);
+void srdma_arrival_join(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			struct srdma_pkt *pkt, u32 mtu);
 enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
 				       struct srdma_skb_walk *walk,
 				       const struct srdma_pkt *pkt,

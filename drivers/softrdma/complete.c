@@ -111,7 +111,7 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 	enum srdma_req_resp verdict;
 
 	if (srdma_rc_req_expects(rc, pkt))
-		srdma_arrival_join(skb, pkt, qp->req.mtu);
+		srdma_arrival_join(skb, walk, pkt, qp->req.mtu);
 	verdict = srdma_rc_req_response(rc, pkt, now, &act);
 	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
 	trace_srdma_packet(qp, pkt, SRDMA_STAT_RESP + verdict);
@@ -148,7 +148,7 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 
 	srdma_skb_walk_begin(&walk, skb);
 	while (srdma_arrival(skb)->left) {
-		switch (srdma_arrival_next(skb, qp, true, &pkt)) {
+		switch (srdma_arrival_next(skb, &walk, qp, true, &pkt)) {
 		case SRDMA_ARRIVED_PACKET:
 			if (pkt.opcode == SRDMA_CNP)
 				srdma_rc_req_congested(&qp->req.rc);

@@ -359,7 +359,7 @@ static void serve_rc(struct request *r)
 	enum outcome outcome;
 
 	if (srdma_rc_resp_expects(rc, &r->pkt))
-		srdma_arrival_join(r->skb, &r->pkt, rc->mtu);
+		srdma_arrival_join(r->skb, &r->walk, &r->pkt, rc->mtu);
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
 	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
 	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);
@@ -499,7 +499,8 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 	r.skb = skb;
 	srdma_skb_walk_begin(&r.walk, skb);
 	while (srdma_arrival(skb)->left) {
-		switch (srdma_arrival_next(skb, qp, false, &r.pkt)) {
+		switch (srdma_arrival_next(skb, &r.walk, qp, false,
+					   &r.pkt)) {
 		case SRDMA_ARRIVED_PACKET:
 			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 				serve(&r);
