@@ -27,11 +27,37 @@ struct srdma_payload_ops {
 /**
  * struct srdma_payload - a payload; embedded in what knows more
  * @ops: how to get at it
- * @it: walk over it, between open and close; inside the gates of keys
+ * @is_open: there is a walk over it
+ * @next: while there is: where in the message it has got to, kept up by who
+ *	moves it
+ * @it: the walk; inside the gates of keys
  */
 struct srdma_payload {
 	const struct srdma_payload_ops *ops;
+	bool is_open;
+	u32 next;
 	struct srdma_mem_iter it;
 };
+
+static inline void srdma_payload_close(struct srdma_payload *payload)
+{
+	if (payload->is_open)
+		payload->ops->close(payload);
+	payload->is_open = false;
+}
+
+/* Goes to @offset of the message, or on if the walk is there already. */
+static inline int srdma_payload_open(struct srdma_payload *payload, u32 offset)
+{
+	int err;
+
+	if (payload->is_open && payload->next == offset)
+		return 0;
+	srdma_payload_close(payload);
+	err = payload->ops->open(payload, offset);
+	payload->is_open = !err;
+	payload->next = offset;
+	return err;
+}
 
 #endif

@@ -138,11 +138,13 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
 		crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
 					b->hdr_len - SRDMA_BTH_LEN);
 	if (len) {
+		struct srdma_payload *payload = b->tx->payload;
 		u32 pad = srdma_pkt_pad(len);
 
-		if (srdma_mem_read_sum(&b->tx->payload->it, p + b->hdr_len, len,
-				       &crc, b->vector))
+		if (srdma_mem_read_sum(&payload->it, p + b->hdr_len, len, &crc,
+				       b->vector))
 			return -EFAULT;
+		payload->next += len;
 		if (pad) {
 			memset(end, 0, pad);
 			crc = srdma_icrc_update(crc, end, pad);
@@ -298,7 +300,6 @@ static int add(struct builder *b, struct srdma_train *train, u32 first,
 			    srdma_crc_begin();
 		n = put_train(b, train, first, count);
 		srdma_crc_end(b->vector);
-		srdma_tx_close_payload(b->tx);
 	}
 	if (n <= 0)
 		cut_back(train, had, len);
@@ -331,6 +332,8 @@ bool srdma_train_takes(const struct srdma_train *train,
  * @tx: what is to be sent; the path has a route
  * @first: first packet of the burst that is added
  * @count: how many, all with the same headers; filled with how many were
+ *
+ * The payload is left open, for the next ones.
  *
  * Return: 0; -EFAULT when the payload cannot be had, or -ENOMEM: none was added.
  */
@@ -398,7 +401,6 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
 		n = put_packet(&b, first, 0, skb_put(skb, len));
 		err = n < 0 ? n : 0;
 		srdma_crc_end(b.vector);
-		srdma_tx_close_payload(tx);
 	}
 	if (err) {
 		kfree_skb(skb);
@@ -416,7 +418,7 @@ static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
  *	many did, 1 at least
  *
  * The caller is in an RCU section, on whose end the skb's route must not be
- * relied on.
+ * relied on. The payload is left open, for the packets behind these.
  *
  * Return: an skb to be handed to the stack, -EFAULT when the payload cannot
  * be had, or -ENOMEM.

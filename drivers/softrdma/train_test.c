@@ -280,6 +280,7 @@ static void check_train(struct kunit *test, bool cut)
 	local_bh_disable();
 	rcu_read_lock();
 	skb = srdma_train_build(&w->tx, 0, &n);
+	srdma_tx_close_payload(&w->tx);
 	if (!IS_ERR(skb))
 		skb_dst_drop(skb);
 	rcu_read_unlock();
@@ -385,9 +386,13 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, w->burst.mixed);
 		aim(w, i & 1);
 		parts = 0;
+		w->opens = 0;
 		for (first = 0; first < w->burst.count; parts++)
 			first += check_part(test, first);
+		srdma_tx_close_payload(&w->tx);
 		KUNIT_EXPECT_EQ(test, parts, op == SRDMA_WR_READ ? 3 : 2);
+		/* One walk for all of them. */
+		KUNIT_EXPECT_EQ(test, w->opens, 1);
 	}
 }
 
@@ -433,6 +438,7 @@ static void train_build__every_opcode_alone(struct kunit *test)
 /* The @i-th of some messages that follow each other, of one packet each. */
 static void set_message(struct train_world *w, u32 i, u32 len)
 {
+	srdma_tx_close_payload(&w->tx);
 	w->nth = i;
 	w->burst = (struct srdma_burst) {
 		.psn = srdma_psn_add(0xfffffd, i), .count = 1, .len = len,
@@ -539,6 +545,7 @@ static void train_build__fault(struct kunit *test)
 		local_bh_disable();
 		rcu_read_lock();
 		skb = srdma_train_build(&w->tx, 0, &n);
+		srdma_tx_close_payload(&w->tx);
 		rcu_read_unlock();
 		local_bh_enable();
 		KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));

@@ -81,8 +81,9 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
  * interface that is down, a packet longer than the route's MTU.
  */
 static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
-		      struct sk_buff *skb, u32 count)
+		      struct sk_buff *skb)
 {
+	u32 count = skb_shinfo(skb)->gso_segs ?: 1;
 	struct srdma_dev *dev = qp->dev;
 	struct net *net = dev_net(skb->dev);
 	int err;
@@ -99,27 +100,43 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
 }
 
-/* The path has a route. */
-static void flush_train(struct srdma_qp *qp, struct srdma_path *path,
-			struct srdma_train *train)
-{
-	u32 count;
+/**
+ * struct built - skbs to be handed over, one by one, when a burst is built
+ * @first: the first of them, which leads to the others
+ * @end: where the next one goes
+ */
+struct built {
+	struct sk_buff *first;
+	struct sk_buff **end;
+};
 
-	if (!train->skb)
-		return;
-	count = train->count;
-	hand_over(qp, path, srdma_train_close(train, path), count);
+static void put_built(struct built *built, struct sk_buff *skb)
+{
+	*built->end = skb;
+	built->end = &skb->next;
 }
 
-/* Sends up to @count packets by themselves; @count is filled with how many. */
-static int send_alone(const struct srdma_tx *tx, u32 first, u32 *count)
+/* No gate of a key is held: what the stack goes to may wait for it. */
+static void hand_over_all(const struct srdma_tx *tx, struct built *built)
+{
+	struct sk_buff *skb, *next;
+
+	skb_list_walk_safe(built->first, skb, next) {
+		skb_mark_not_on_list(skb);
+		hand_over(tx->qp, tx->path, skb);
+	}
+}
+
+/* Builds up to @count packets by themselves, and says how many. */
+static int build_alone(const struct srdma_tx *tx, u32 first, u32 *count,
+		       struct built *built)
 {
 	struct sk_buff *skb = build(tx, first, count);
 
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
 	trace_srdma_tx(tx, skb, first, *count);
-	hand_over(tx->qp, tx->path, skb, *count);
+	put_built(built, skb);
 	return 0;
 }
 
@@ -134,21 +151,27 @@ static bool fits(const struct srdma_tx *tx, u32 first, u32 count, u32 most)
 	       srdma_train_takes(train, tx, first, count);
 }
 
+/* The train in the outbox is as long as it gets. */
+static void end_train(const struct srdma_tx *tx, struct built *built)
+{
+	put_built(built, srdma_train_close(&tx->outbox->train, tx->path));
+}
+
 /*
- * Sends them with others: what was built before, or is going to be. @most
- * packets may be in one skb.
+ * The same with others: what was built before, or is going to be. @most packets
+ * may be in one skb.
  */
-static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
-			    u32 most)
+static int build_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
+			     u32 most, struct built *built)
 {
 	struct srdma_train *train = &tx->outbox->train;
 	bool ends = first + *count == tx->burst->count;
 	int err;
 
 	if (train->skb && !fits(tx, first, *count, most))
-		flush_train(tx->qp, tx->path, train);
+		end_train(tx, built);
 	if (!train->skb && !(tx->more && ends && most > 1))
-		return send_alone(tx, first, count);
+		return build_alone(tx, first, count, built);
 	if (srdma_fault(SRDMA_FAULT_MEMORY))
 		return -ENOMEM;
 	err = srdma_train_add(train, tx, first, count);
@@ -157,16 +180,21 @@ static int send_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
 	if (err != -ENOMEM)
 		return err;
 	/* One of its own may find memory where the train has no room. */
-	flush_train(tx->qp, tx->path, train);
-	return send_alone(tx, first, count);
+	if (train->skb)
+		end_train(tx, built);
+	return build_alone(tx, first, count, built);
 }
 
-/* Fills @count as srdma_tx_send(), where some are not sent. */
+/*
+ * The burst is built as a whole, in one walk over its payload, and then handed
+ * over. Fills @count as srdma_tx_send(), where some are not sent.
+ */
 static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 {
 	const struct srdma_burst *burst = tx->burst;
+	struct built built = { .end = &built.first };
 	u32 most, n, i;
-	int err;
+	int err = 0;
 
 	if (!srdma_flight_has_room(tx->qp, tx->engine)) {
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
@@ -175,22 +203,24 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 	most = srdma_path_train(tx->path, burst, srdma_tx_packet_len(tx, 0));
 	for (i = 0; i < burst->count; i += n) {
 		n = min(most, srdma_burst_alike(burst, i));
-		err = tx->outbox ? send_with_others(tx, i, &n, most) :
-				   send_alone(tx, i, &n);
-		if (!err)
-			continue;
-		if (!i)
-			return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
-		/* Some have left. Of the others the next attempt is to tell, */
-		if (err == -EFAULT) {
-			*count = i;
+		err = tx->outbox ? build_with_others(tx, i, &n, most, &built) :
+				   build_alone(tx, i, &n, &built);
+		if (err)
 			break;
-		}
-		/* or they are lost. */
-		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED,
-			   burst->count - i);
-		break;
 	}
+	srdma_tx_close_payload(tx);
+	hand_over_all(tx, &built);
+	if (!err)
+		return SRDMA_TX_SENT;
+	if (!i)
+		return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
+	/* Some have left. Of the others the next attempt is to tell, */
+	if (err == -EFAULT) {
+		*count = i;
+		return SRDMA_TX_SENT;
+	}
+	/* or they are lost. */
+	srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED, burst->count - i);
 	return SRDMA_TX_SENT;
 }
 
@@ -217,7 +247,7 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 		kfree_skb(train->skb);
 		train->skb = NULL;
 	} else {
-		flush_train(qp, path, train);
+		hand_over(qp, path, srdma_train_close(train, path));
 	}
 	rcu_read_unlock();
 }

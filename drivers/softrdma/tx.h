@@ -89,14 +89,14 @@ static inline int srdma_tx_open_payload(const struct srdma_tx *tx, u32 first)
 
 	if (!tx->payload || !burst->len || !srdma_tx_has_payload(tx))
 		return 0;
-	return tx->payload->ops->open(tx->payload,
-				      burst->offset + first * burst->seg);
+	return srdma_payload_open(tx->payload,
+				  burst->offset + first * burst->seg);
 }
 
 static inline void srdma_tx_close_payload(const struct srdma_tx *tx)
 {
-	if (tx->payload && tx->burst->len && srdma_tx_has_payload(tx))
-		tx->payload->ops->close(tx->payload);
+	if (tx->payload)
+		srdma_payload_close(tx->payload);
 }
 
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
