@@ -28,8 +28,8 @@ struct srdma_payload_ops {
  * struct srdma_payload - a payload; embedded in what knows more
  * @ops: how to get at it
  * @is_open: there is a walk over it
- * @next: while there is: where in the message it has got to, kept up by who
- *	moves it
+ * @next: while there is: where in the message it has got to; kept up by who
+ *	moves it, unless that closes it
  * @it: the walk; inside the gates of keys
  */
 struct srdma_payload {

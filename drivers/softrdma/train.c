@@ -142,8 +142,11 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
 		u32 pad = srdma_pkt_pad(len);
 
 		if (srdma_mem_read_sum(&payload->it, p + b->hdr_len, len, &crc,
-				       b->vector))
+				       b->vector)) {
+			/* It has stopped somewhere. */
+			srdma_payload_close(payload);
 			return -EFAULT;
+		}
 		payload->next += len;
 		if (pad) {
 			memset(end, 0, pad);

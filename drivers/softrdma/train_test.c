@@ -396,6 +396,43 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 	}
 }
 
+static void train_build__walks_on_or_begins_again(struct kunit *test)
+{
+	static const struct {
+		u32 first, count, opens;
+	} steps[] = {
+		{ 0, 2, 1 }, { 2, 2, 1 }, { 1, 2, 2 }, { 3, 2, 2 }, { 0, 1, 3 },
+	};
+	struct train_world *w = test->priv;
+	u32 i, j, n, off;
+	struct sk_buff *skb;
+
+	srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 5000, 0, 128,
+			10);
+	aim(w, false);
+	w->opens = 0;
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		n = steps[i].count;
+		w->path.id = 0xfffe + steps[i].first;
+		local_bh_disable();
+		rcu_read_lock();
+		skb = srdma_train_build(&w->tx, steps[i].first, &n);
+		if (!IS_ERR(skb))
+			skb_dst_drop(skb);
+		rcu_read_unlock();
+		local_bh_enable();
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+		KUNIT_EXPECT_EQ(test, n, steps[i].count);
+		KUNIT_EXPECT_EQ(test, w->opens, steps[i].opens);
+		off = w->path.hdr_len;
+		for (j = 0; j < n; j++)
+			off += check_packet(test, skb, off, steps[i].first + j);
+		KUNIT_EXPECT_EQ(test, off, skb->len);
+		consume_skb(skb);
+	}
+	srdma_tx_close_payload(&w->tx);
+}
+
 static void train_build__every_opcode_alone(struct kunit *test)
 {
 	static const u8 ops[] = { SRDMA_RC_WRITE_FIRST, SRDMA_RC_WRITE_ONLY_IMM,
@@ -545,10 +582,10 @@ static void train_build__fault(struct kunit *test)
 		local_bh_disable();
 		rcu_read_lock();
 		skb = srdma_train_build(&w->tx, 0, &n);
-		srdma_tx_close_payload(&w->tx);
 		rcu_read_unlock();
 		local_bh_enable();
 		KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));
+		KUNIT_EXPECT_FALSE(test, w->payload.is_open);
 	}
 }
 
@@ -729,6 +766,7 @@ static void flight__follows_the_queue(struct kunit *test)
 static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__packets_are_right),
 	KUNIT_CASE(train_build__parts_of_a_mixed_burst),
+	KUNIT_CASE(train_build__walks_on_or_begins_again),
 	KUNIT_CASE(train_build__every_opcode_alone),
 	KUNIT_CASE(train_add__messages_share_a_skb),
 	KUNIT_CASE(train_add__fault),
