@@ -29,6 +29,9 @@ static u32 find(const struct srdma_rc_req *req, u32 psn)
 	u32 count = req->fresh - req->una;
 	u32 idx = req->una;
 
+	/* Mostly the oldest, of which una_psn is the first that is missing. */
+	if (dist < srdma_req_dist(req, srdma_msg_end(srdma_rc_req_msg(req, idx))))
+		return idx;
 	/*
 	 * The last one that begins at or before it: messages are in PSN order,
 	 * and local operations, which have no PSN, come before their follower.
@@ -312,6 +315,23 @@ static bool in_place(const struct srdma_pkt *pkt, u32 offset, bool ends)
 	return !!(op & SRDMA_OP_END) == ends && (offset || op & SRDMA_OP_START);
 }
 
+/*
+ * The answer to @idx, at @psn, says that all in front of it was executed. Of the
+ * oldest message it says so in vain. Returns false if the QP failed.
+ */
+static bool reach(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
+{
+	if (idx == req->una)
+		return true;
+	srdma_req_executed(req, psn);
+	srdma_req_advance(req, now);
+	if (srdma_req_dead(req))
+		return false;
+	if (idx != req->una)
+		check_unanswered(req, psn, now);
+	return true;
+}
+
 static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 				     const struct srdma_pkt *pkt, u64 now,
 				     struct srdma_rc_req_act *act)
@@ -332,12 +352,8 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (pkt->op->flags & SRDMA_OP_AETH &&
 	    srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
 		take_credits(req, pkt);
-	srdma_req_executed(req, pkt->psn);
-	srdma_req_advance(req, now);
-	if (srdma_req_dead(req))
+	if (!reach(req, idx, pkt->psn, now))
 		return SRDMA_REQ_FAILED;
-	if (idx != req->una)
-		check_unanswered(req, pkt->psn, now);
 	if (msg->answered || offset < msg->done)
 		return SRDMA_REQ_DROP_DUP;
 	if (offset > msg->done)
@@ -366,12 +382,8 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_ERROR;
 	if (srdma_aeth_kind(pkt->aeth.syndrome) == SRDMA_AETH_KIND_ACK)
 		take_credits(req, pkt);
-	srdma_req_executed(req, pkt->psn);
-	srdma_req_advance(req, now);
-	if (srdma_req_dead(req))
+	if (!reach(req, idx, pkt->psn, now))
 		return SRDMA_REQ_FAILED;
-	if (idx != req->una)
-		check_unanswered(req, pkt->psn, now);
 	if (msg->answered)
 		return SRDMA_REQ_DROP_DUP;
 	act->idx = idx;
