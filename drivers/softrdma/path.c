@@ -189,6 +189,8 @@ void srdma_path_fill(struct srdma_path *path)
 		fill_v6(path);
 	else
 		fill_v4(path);
+	/* Their sums were of other headers. */
+	memset(path->kinds, 0, sizeof(path->kinds));
 	path->hash = flow_hash(av);
 	path->priority = rt_tos2priority(av->traffic_class);
 	path->train_bytes = train_bytes(path);
@@ -231,6 +233,13 @@ static bool still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
 	return true;
 }
 
+/* An address that leaves the device takes no route with it. */
+static bool still_good(struct srdma_path *path, struct srdma_dev *dev)
+{
+	return path->is_local ? still_leads_here(path, dev) :
+				dst_check(path->dst, path->cookie);
+}
+
 /* For each burst; without the call that memcmp() is for structures. */
 static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 {
@@ -254,23 +263,6 @@ void srdma_path_init(struct srdma_path *path)
 }
 
 /**
- * srdma_path_is_known_local - srdma_path_find() where there is nothing to find
- * @path: path
- * @dev: device that sends
- * @av: the address
- *
- * Bottom halves are disabled.
- *
- * Return: whether it is known that @av leads to @dev itself.
- */
-bool srdma_path_is_known_local(struct srdma_path *path, struct srdma_dev *dev,
-			       const struct srdma_av *av)
-{
-	return path->is_local && path->checked && is_same_av(&path->av, av) &&
-	       still_leads_here(path, dev);
-}
-
-/**
  * srdma_path_find - see that a path leads where it should
  * @path: path; filled anew when it was for another address, or has changed
  * @dev: device that sends
@@ -283,11 +275,8 @@ bool srdma_path_is_known_local(struct srdma_path *path, struct srdma_dev *dev,
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
 {
-	/* An address that leaves the device takes no route with it. */
-	if (srdma_path_is_known_local(path, dev, av))
-		return 0;
-	if (path->checked && path->dst && is_same_av(&path->av, av) &&
-	    dst_check(path->dst, path->cookie))
+	if (path->checked && is_same_av(&path->av, av) &&
+	    still_good(path, dev))
 		return 0;
 	srdma_path_drop(path);
 	path->av = *av;

@@ -19,6 +19,22 @@ struct srdma_dev;
 /* An IPv6 header and UDP: the most that precedes a BTH. */
 #define SRDMA_PATH_HDR_MAX	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
+/* The packets of a message differ in the lowest bits of their opcodes. */
+#define SRDMA_PATH_KINDS	4
+
+/**
+ * struct srdma_path_kind - packets that differ in identification, last word of
+ *	the BTH, and what follows
+ * @bth: the first 8 bytes of their BTHs
+ * @len: bytes behind their UDP headers; 0: none are meant
+ * @icrc: the sum where they begin to differ, with identification 0
+ */
+struct srdma_path_kind {
+	u64 bth;
+	u32 len;
+	u32 icrc;
+};
+
 /**
  * struct srdma_path - the way that an engine last took; its owner's alone
  * @dst: cached route, or NULL
@@ -30,6 +46,7 @@ struct srdma_dev;
  * @hdr_len: bytes of @hdr, IP and UDP together
  * @hdr: IP and UDP header without lengths, identification and checksums
  * @icrc: the same as the ICRC sees it
+ * @kinds: of packets that were sent last, by opcode
  * @hash: of the flow, so that nobody need dissect our packets
  * @priority: of the skbs
  * @id: IPv4 identification of the next packet
@@ -51,6 +68,7 @@ struct srdma_path {
 	u8 hdr_len;
 	u8 hdr[SRDMA_PATH_HDR_MAX] __aligned(4);
 	struct srdma_icrc_flow icrc;
+	struct srdma_path_kind kinds[SRDMA_PATH_KINDS];
 	u32 hash;
 	u32 priority;
 	u16 id;
@@ -65,9 +83,6 @@ struct srdma_path {
 void srdma_path_init(struct srdma_path *path);
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av);
-bool srdma_path_is_known_local(struct srdma_path *path,
-			       struct srdma_dev *dev,
-			       const struct srdma_av *av);
 void srdma_path_fill(struct srdma_path *path);
 void srdma_path_drop(struct srdma_path *path);
 u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,

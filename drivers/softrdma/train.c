@@ -32,24 +32,16 @@
  * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers may be used
- * @icrc_base: of the ICRCs of packets like the last one
- * @base_opcode: opcode that @icrc_base is for
- * @base_flags: byte 1 of the BTH that @icrc_base is for
- * @base_len: packet length that @icrc_base is for, 0 when it is for none
  */
 struct builder {
 	const struct srdma_tx *tx;
-	const struct srdma_path *path;
+	struct srdma_path *path;
 	u32 hdr_len;
 	u32 seg;
 	u32 seg_last;
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
 	bool vector;
-	u32 icrc_base;
-	u8 base_opcode;
-	u8 base_flags;
-	u32 base_len;
 };
 
 /* For packets that have the headers of packet @first of the burst. */
@@ -69,7 +61,6 @@ static void init_builder(struct builder *b, const struct srdma_tx *tx,
 		      srdma_burst_payload(burst, burst->count - 1) : 0;
 	bth = (const struct srdma_wire_bth *)b->hdr;
 	b->flags = bth->flags & ~(SRDMA_BTH_SE | SRDMA_BTH_PAD_MASK);
-	b->base_len = 0;
 }
 
 static u32 payload_len(const struct builder *b, u32 i)
@@ -101,22 +92,24 @@ static void put_headers(const struct builder *b, u32 i, u8 *p, u32 len)
 			(last && burst->ack_req ? SRDMA_BTH_ACKREQ : 0));
 }
 
-/* The ICRC up to the BTH; most of it is the same for packets in a row. */
-static u32 start_icrc(struct builder *b, u32 nth, const u8 *p, u32 wire_len)
+/* The ICRC up to the BTH; most of it is the same for packets of a kind. */
+static u32 start_icrc(struct srdma_path *path, u32 nth, const u8 *p,
+		      u32 wire_len)
 {
 	const struct srdma_wire_bth *bth = (const struct srdma_wire_bth *)p;
-	const struct srdma_path *path = b->path;
+	struct srdma_path_kind *kind;
+	u64 head;
 
-	if (b->base_len != wire_len || b->base_opcode != bth->opcode ||
-	    b->base_flags != bth->flags) {
-		b->icrc_base = srdma_icrc_base(&path->icrc,
-					       sizeof(struct udphdr) + wire_len,
-					       bth);
-		b->base_len = wire_len;
-		b->base_opcode = bth->opcode;
-		b->base_flags = bth->flags;
+	kind = &path->kinds[bth->opcode % SRDMA_PATH_KINDS];
+	memcpy(&head, p, sizeof(head));
+	if (kind->bth != head || kind->len != wire_len) {
+		kind->bth = head;
+		kind->len = wire_len;
+		kind->icrc = srdma_icrc_base(&path->icrc,
+					     sizeof(struct udphdr) + wire_len,
+					     bth);
 	}
-	return srdma_icrc_start(&path->icrc, b->icrc_base, path->id + nth,
+	return srdma_icrc_start(&path->icrc, kind->icrc, path->id + nth,
 				bth->apsn);
 }
 
@@ -133,7 +126,7 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
 	u32 crc;
 
 	put_headers(b, i, p, len);
-	crc = start_icrc(b, nth, p, wire_len);
+	crc = start_icrc(b->path, nth, p, wire_len);
 	if (b->hdr_len > SRDMA_BTH_LEN)
 		crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
 					b->hdr_len - SRDMA_BTH_LEN);

@@ -227,7 +227,7 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 /**
  * srdma_tx_flush - send what is in an outbox
  * @qp: sender, a connected QP
- * @path: the engine's
+ * @path: the engine's, as it was when the outbox was filled
  * @outbox: the engine's; empty when this returns
  *
  * As srdma_tx_send(), with whatever that said of sending.
@@ -235,35 +235,26 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 		    struct srdma_outbox *outbox)
 {
-	struct srdma_train *train = &outbox->train;
-
 	flush_looped(outbox);
-	if (!train->skb)
+	if (!outbox->train.skb)
 		return;
 	rcu_read_lock();
-	if (srdma_path_find(path, qp->dev, &qp->av) || path->is_local) {
-		/* The peer moved away just now. */
-		srdma_drop(qp->dev, SRDMA_STAT_TX_NO_ROUTE, train->count);
-		kfree_skb(train->skb);
-		train->skb = NULL;
-	} else {
-		hand_over(qp, path, srdma_train_close(train, path));
-	}
+	hand_over(qp, path, srdma_train_close(&outbox->train, path));
 	rcu_read_unlock();
 }
 
 /* Asked once in a run where the peer is always the same. */
-static bool is_known_local(const struct srdma_tx *tx)
+static int find_way(const struct srdma_tx *tx)
 {
 	struct srdma_outbox *outbox = tx->outbox;
-	bool is_local;
+	int err;
 
-	if (outbox && outbox->is_local)
-		return true;
-	is_local = srdma_path_is_known_local(tx->path, tx->qp->dev, tx->av);
+	if (outbox && outbox->knows_way)
+		return 0;
+	err = srdma_path_find(tx->path, tx->qp->dev, tx->av);
 	if (outbox)
-		outbox->is_local = is_local;
-	return is_local;
+		outbox->knows_way = !err;
+	return err;
 }
 
 /**
@@ -278,27 +269,22 @@ static bool is_known_local(const struct srdma_tx *tx)
 enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 {
 	enum srdma_tx_result result = SRDMA_TX_SENT;
-	bool fault = srdma_fault(SRDMA_FAULT_ROUTE);
+	bool is_local = false;
 
 	*count = tx->burst->count;
-	if (!fault && is_known_local(tx))
-		return send_local(tx);
-
 	rcu_read_lock();
-	if (fault || srdma_path_find(tx->path, tx->qp->dev, tx->av)) {
+	if (srdma_fault(SRDMA_FAULT_ROUTE) || find_way(tx)) {
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
 			   tx->burst->count);
 		result = SRDMA_TX_NOROUTE;
 	} else if (tx->path->is_local) {
-		/* Below. */
+		is_local = true;
 	} else {
 		result = send_wire(tx, count);
 	}
 	rcu_read_unlock();
 	/* The peer's engine runs without our RCU section around it. */
-	if (result == SRDMA_TX_SENT && tx->path->is_local)
-		result = send_local(tx);
-	return result;
+	return is_local ? send_local(tx) : result;
 }
 
 /**

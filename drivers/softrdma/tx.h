@@ -23,12 +23,12 @@ struct srdma_qp;
 /**
  * struct srdma_outbox - what one run of an engine has built and not sent yet,
  *	so that more goes with it; of a connected QP
- * @is_local: the peer was found on the same device in this run
+ * @knows_way: the way to the peer was found in this run
  * @train: for the wire
  * @looped: for a QP of the same device
  */
 struct srdma_outbox {
-	bool is_local;
+	bool knows_way;
 	struct srdma_train train;
 	struct sk_buff_head looped;
 };
@@ -101,7 +101,7 @@ static inline void srdma_tx_close_payload(const struct srdma_tx *tx)
 
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 {
-	outbox->is_local = false;
+	outbox->knows_way = false;
 	outbox->train.skb = NULL;
 	__skb_queue_head_init(&outbox->looped);
 }
