@@ -236,8 +236,9 @@ static bool still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
 /* An address that leaves the device takes no route with it. */
 static bool still_good(struct srdma_path *path, struct srdma_dev *dev)
 {
-	return path->is_local ? still_leads_here(path, dev) :
-				dst_check(path->dst, path->cookie);
+	if (path->is_local)
+		return still_leads_here(path, dev);
+	return dst_check(path->dst, path->cookie);
 }
 
 /* For each burst; without the call that memcmp() is for structures. */

@@ -183,35 +183,42 @@ static void *put_bth(void *buf, const struct srdma_pkt *pkt, u8 opcode)
 	return bth + 1;
 }
 
+/* Packs what follows the BTH to @p. */
+static void put_extensions(void *p, const struct srdma_pkt *pkt, u32 flags)
+{
+	if (flags & SRDMA_OP_FETH)
+		p = srdma_put_feth(p, pkt->feth.plt, pkt->feth.sel);
+	if (flags & SRDMA_OP_RETH)
+		p = srdma_put_reth(p, pkt->reth.va, pkt->reth.rkey,
+				   pkt->reth.len);
+	if (flags & SRDMA_OP_ATOMIC_ETH)
+		p = srdma_put_atomic_eth(p, pkt->atomic.va, pkt->atomic.rkey,
+					 pkt->atomic.swap_add,
+					 pkt->atomic.compare);
+	if (flags & SRDMA_OP_AETH)
+		p = srdma_put_aeth(p, pkt->aeth.syndrome, pkt->aeth.msn);
+	if (flags & SRDMA_OP_ATOMIC_ACK)
+		p = srdma_put_atomic_ack(p, pkt->aeth.orig);
+	if (flags & SRDMA_OP_DETH)
+		p = srdma_put_deth(p, pkt->deth.qkey, pkt->deth.src_qpn);
+	if (flags & SRDMA_OP_IMM)
+		p = srdma_put_imm(p, pkt->imm);
+	if (flags & SRDMA_OP_IETH)
+		srdma_put_ieth(p, pkt->inv_rkey);
+}
+
 u32 srdma_pkt_build_as(void *buf, const struct srdma_pkt *pkt, u8 opcode)
 {
 	const struct srdma_opcode_info *op = srdma_opcode_get(opcode);
-	void *p = buf;
+	void *p;
 
 	if (!op->name)
 		return 0;
 
-	p = put_bth(p, pkt, opcode);
-	if (op->flags & SRDMA_OP_FETH)
-		p = srdma_put_feth(p, pkt->feth.plt, pkt->feth.sel);
-	if (op->flags & SRDMA_OP_RETH)
-		p = srdma_put_reth(p, pkt->reth.va, pkt->reth.rkey,
-				   pkt->reth.len);
-	if (op->flags & SRDMA_OP_ATOMIC_ETH)
-		p = srdma_put_atomic_eth(p, pkt->atomic.va, pkt->atomic.rkey,
-					 pkt->atomic.swap_add,
-					 pkt->atomic.compare);
-	if (op->flags & SRDMA_OP_AETH)
-		p = srdma_put_aeth(p, pkt->aeth.syndrome, pkt->aeth.msn);
-	if (op->flags & SRDMA_OP_ATOMIC_ACK)
-		p = srdma_put_atomic_ack(p, pkt->aeth.orig);
-	if (op->flags & SRDMA_OP_DETH)
-		p = srdma_put_deth(p, pkt->deth.qkey, pkt->deth.src_qpn);
-	if (op->flags & SRDMA_OP_IMM)
-		p = srdma_put_imm(p, pkt->imm);
-	if (op->flags & SRDMA_OP_IETH)
-		p = srdma_put_ieth(p, pkt->inv_rkey);
-	if (op->transport == SRDMA_TP_CNP)
+	p = put_bth(buf, pkt, opcode);
+	if (op->flags & SRDMA_OP_HDRS)
+		put_extensions(p, pkt, op->flags);
+	else if (op->transport == SRDMA_TP_CNP)
 		memset(p, 0, SRDMA_CNP_RESV_LEN);
 	return op->hdr_len;
 }
