@@ -393,9 +393,10 @@ void srdma_qp_silence(struct srdma_qp *qp)
 /* ---- posting ---- */
 
 /*
- * The doorbell of user space rings with no request. Its result becomes that
- * of ibv_post_send() although the requests are in the ring already: where it
- * refuses them, the next change of state forgets them.
+ * The doorbell of user space rings with no request: those are in the ring. One
+ * that uverbs brings is refused, since addresses in it are not the kernel's. The
+ * result becomes that of ibv_post_send(): where a doorbell is refused, the next
+ * change of state forgets the requests.
  */
 int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)
@@ -403,7 +404,7 @@ int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	struct srdma_qp *qp = to_sqp(ib);
 	int err = 0;
 
-	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND)) {
+	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND) || (wr && qp->is_user)) {
 		if (bad_wr)
 			*bad_wr = wr;
 		return -EINVAL;

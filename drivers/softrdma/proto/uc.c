@@ -52,6 +52,13 @@ static void fill(const struct srdma_uc_req *req,
 		       msg->flags & SRDMA_WR_SOLICITED;
 }
 
+static void stop(struct srdma_uc_req *req)
+{
+	req->mode = SRDMA_REQ_ERROR;
+	req->begun = false;
+	req->offset = 0;
+}
+
 enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
 				      const struct srdma_burst_limit *limit,
 				      struct srdma_rc_burst *out)
@@ -64,6 +71,10 @@ enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
 		return SRDMA_NEXT_EMPTY;
 	if (!req->begun && req->mode == SRDMA_REQ_DRAIN)
 		return SRDMA_NEXT_SQD;
+	if (req->failed && req->cur == req->fail_idx) {
+		stop(req);
+		return SRDMA_NEXT_ERROR;
+	}
 	msg = srdma_uc_req_msg(req, req->cur);
 	out->idx = req->cur;
 	out->msg = msg;
@@ -111,26 +122,25 @@ void srdma_uc_req_local_done(struct srdma_uc_req *req,
 	req->cur++;
 }
 
-static void stop(struct srdma_uc_req *req)
-{
-	req->mode = SRDMA_REQ_ERROR;
-	req->begun = false;
-	req->offset = 0;
-}
-
 void srdma_uc_req_fail(struct srdma_uc_req *req, u32 idx,
 		       enum srdma_status status)
 {
 	if (req->mode == SRDMA_REQ_ERROR)
 		return;
-	stop(req);
+	if (req->failed && req->fail_idx - req->tail <= idx - req->tail)
+		return;
 	req->failed = true;
 	req->fail_idx = idx;
 	req->fail_status = status;
+	if (idx == req->cur)
+		stop(req);
 }
 
+/* What was to fail later is flushed like the rest. */
 void srdma_uc_req_abort(struct srdma_uc_req *req)
 {
+	if (req->mode != SRDMA_REQ_ERROR)
+		req->failed = false;
 	stop(req);
 }
 

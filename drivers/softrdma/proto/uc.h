@@ -31,7 +31,8 @@
  * @qpt: enum srdma_qpt: UC, UD or GSI
  * @mode: enum srdma_req_mode
  * @begun: a packet of @cur is sent
- * @failed: @fail_idx failed with @fail_status; what follows is flushed
+ * @failed: @fail_idx fails with @fail_status when @cur gets there; what follows
+ *	is flushed
  * @fail_idx: message that failed
  * @fail_status: enum srdma_status of it
  */
@@ -100,8 +101,9 @@ void srdma_uc_req_local_done(struct srdma_uc_req *req,
 			     const struct srdma_rc_burst *burst);
 
 /*
- * Message @idx, that of the last srdma_uc_req_next(), cannot be sent: it
- * fails and the later ones are flushed (SQE), until srdma_uc_req_resume().
+ * Message @idx, of which not all is sent, cannot be: when those before it are, it
+ * fails and the later ones are flushed (SQE), until srdma_uc_req_resume(). Of
+ * several the oldest counts.
  */
 void srdma_uc_req_fail(struct srdma_uc_req *req, u32 idx,
 		       enum srdma_status status);

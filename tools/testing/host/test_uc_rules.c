@@ -208,6 +208,79 @@ TEST(uc_fail__status_then_flush_then_resumed)
 	EXPECT_EQ(burst.idx, 3);
 }
 
+/* As when a batch is fetched, and one in the middle of it makes no sense. */
+TEST(uc_fail__of_a_later_one_lets_those_before_it_go)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_WRITE, 2 * MTU, 0);
+	post(SRDMA_WR_SEND, 4, 0);
+	post(SRDMA_WR_SEND, 4, 0);
+	post(SRDMA_WR_SEND, 4, 0);
+	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_released(&req, 0);
+	srdma_uc_req_fail(&req, 2, SRDMA_ST_LOC_QP_OP);
+	srdma_uc_req_fail(&req, 3, SRDMA_ST_LOC_LEN);
+	EXPECT(none_done());
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.idx, 0);
+	EXPECT_EQ(burst.b.offset, MTU);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_released(&req, 0);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.idx, 1);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_released(&req, 1);
+	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
+	EXPECT_DONE(0, SRDMA_ST_OK);
+	EXPECT_DONE(1, SRDMA_ST_OK);
+	EXPECT_DONE(2, SRDMA_ST_LOC_QP_OP);
+	EXPECT_DONE(3, SRDMA_ST_FLUSH);
+	EXPECT(none_done());
+}
+
+TEST(uc_fail__of_an_earlier_one_comes_first)
+{
+	begin(SRDMA_QPT_UD);
+	post(SRDMA_WR_SEND, 4, 0);
+	post(SRDMA_WR_SEND, 4, 0);
+	srdma_uc_req_fail(&req, 1, SRDMA_ST_LOC_QP_OP);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_fail(&req, burst.idx, SRDMA_ST_LOC_PROT);
+	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
+	EXPECT_DONE(0, SRDMA_ST_LOC_PROT);
+	EXPECT_DONE(1, SRDMA_ST_FLUSH);
+}
+
+TEST(uc_fail__waits_while_the_queue_drains)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_SEND, 4, 0);
+	srdma_uc_req_drain(&req, true);
+	post(SRDMA_WR_SEND, 4, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
+	srdma_uc_req_fail(&req, 1, SRDMA_ST_LOC_QP_OP);
+	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
+	srdma_uc_req_drain(&req, false);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_released(&req, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
+	EXPECT_DONE(0, SRDMA_ST_OK);
+	EXPECT_DONE(1, SRDMA_ST_LOC_QP_OP);
+}
+
+TEST(uc_abort__flushes_also_what_was_to_fail)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_SEND, 4, 0);
+	post(SRDMA_WR_SEND, 4, 0);
+	srdma_uc_req_fail(&req, 1, SRDMA_ST_LOC_QP_OP);
+	srdma_uc_req_abort(&req);
+	EXPECT_DONE(0, SRDMA_ST_FLUSH);
+	EXPECT_DONE(1, SRDMA_ST_FLUSH);
+}
+
 TEST(uc_drain__finishes_what_is_begun)
 {
 	begin(SRDMA_QPT_UC);

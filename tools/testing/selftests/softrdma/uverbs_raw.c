@@ -436,6 +436,91 @@ TEST_F(raw, modify_qp_with_unknown_bits_is_refused)
 	EXPECT_EQ(0, uverbs_destroy_cq(self->fd, cq));
 }
 
+static int modify_qp(int fd, uint32_t handle, enum ibv_qp_state state)
+{
+	struct ib_uverbs_modify_qp command = {
+		.qp_handle = handle,
+		.attr_mask = IBV_QP_STATE,
+		.qp_state = state,
+		.port_num = VERBS_PORT,
+	};
+
+	if (state == IBV_QPS_INIT)
+		command.attr_mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				     IBV_QP_ACCESS_FLAGS;
+	return uverbs_write(fd, IB_USER_VERBS_CMD_MODIFY_QP, &command,
+			    sizeof(command), NULL, 0);
+}
+
+/*
+ * A QP in error takes requests, without a peer. What the address of an inline
+ * one points to, if anybody copied it, would be the kernel's.
+ */
+TEST_F(raw, post_send_with_requests_in_the_command_is_refused_in_error_too)
+{
+	struct {
+		struct ib_uverbs_post_send core;
+		struct ib_uverbs_send_wr wr;
+		struct ib_uverbs_sge sge;
+	} command = {};
+	struct ib_uverbs_post_send_resp posted = {};
+	struct ib_uverbs_create_qp create;
+	struct uverbs_ring ring;
+	struct qp_resp resp;
+	int cq;
+
+	cq = uverbs_create_cq(self->fd, 16, &ring);
+	ASSERT_LE(0, cq);
+	qp_command(&create, self->pd, cq);
+	create.max_inline_data = 64;
+	ASSERT_EQ(0, create_qp(self->fd, &create, &resp, sizeof(resp)));
+	ASSERT_EQ(0, modify_qp(self->fd, resp.core.qp_handle, IBV_QPS_INIT));
+	ASSERT_EQ(0, modify_qp(self->fd, resp.core.qp_handle, IBV_QPS_ERR));
+
+	command.core.qp_handle = resp.core.qp_handle;
+	command.core.wqe_size = sizeof(command.wr);
+	/* A doorbell is all right. */
+	EXPECT_EQ(0, uverbs_write(self->fd, IB_USER_VERBS_CMD_POST_SEND,
+				  &command, sizeof(command.core), &posted,
+				  sizeof(posted)));
+	command.core.wr_count = 1;
+	command.wr.opcode = IB_UVERBS_WR_SEND;
+	ASSERT_EQ(-EINVAL,
+		  uverbs_write(self->fd, IB_USER_VERBS_CMD_POST_SEND, &command,
+			       sizeof(command) - sizeof(command.sge), &posted,
+			       sizeof(posted)));
+	EXPECT_EQ(1, posted.bad_wr);
+	command.core.sge_count = 1;
+	command.wr.num_sge = 1;
+	command.wr.send_flags = IBV_SEND_INLINE;
+	command.sge.addr = 0xdead000000000000;
+	command.sge.length = 64;
+	EXPECT_EQ(-EINVAL,
+		  uverbs_write(self->fd, IB_USER_VERBS_CMD_POST_SEND, &command,
+			       sizeof(command), &posted, sizeof(posted)));
+	EXPECT_EQ(0, destroy_qp(self->fd, resp.core.qp_handle));
+	EXPECT_EQ(0, uverbs_destroy_cq(self->fd, cq));
+}
+
+/* What would read or write the rings of user space is not for it to call. */
+TEST_F(raw, receives_and_completions_are_the_rings_alone)
+{
+	static const int commands[] = {
+		IB_USER_VERBS_CMD_POST_RECV,
+		IB_USER_VERBS_CMD_POST_SRQ_RECV,
+		IB_USER_VERBS_CMD_POLL_CQ,
+		IB_USER_VERBS_CMD_PEEK_CQ,
+	};
+	uint32_t body[32] = {}, resp[64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		EXPECT_EQ(-EOPNOTSUPP,
+			  uverbs_write(self->fd, commands[i], body,
+				       sizeof(body), resp, sizeof(resp)))
+			TH_LOG("command %d", commands[i]);
+}
+
 /* Work requests come by the ring; through the command there are none. */
 TEST_F(raw, post_send_with_requests_in_the_command_is_refused)
 {
