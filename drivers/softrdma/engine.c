@@ -197,8 +197,13 @@ void srdma_engine_kick(struct srdma_engine *engine,
 void srdma_engine_kick_later(struct srdma_engine *engine,
 			     enum srdma_engine_event event)
 {
-	if (leave_word(engine, event) && try_own(engine))
+	if (!leave_word(engine, event))
+		return;
+	/* A tasklet that comes too early would wait for us to get on. */
+	preempt_disable();
+	if (try_own(engine))
 		leave_to_softirq(engine);
+	preempt_enable();
 }
 
 /* The inbox is locked. Returns false when there is no room. */
@@ -343,6 +348,8 @@ void srdma_engine_stop(struct srdma_engine *engine)
 /* Undoes srdma_engine_stop(), and runs what has come in meanwhile. */
 void srdma_engine_start(struct srdma_engine *engine)
 {
+	/* Pairs with try_own(): who finds it started finds it as it was left. */
+	smp_mb__before_atomic();
 	atomic_andnot(ENGINE_STOPPED, &engine->state);
 	srdma_engine_kick(engine, SRDMA_EVENT_STATE);
 }

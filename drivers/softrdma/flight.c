@@ -50,6 +50,9 @@ enum {
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
 
+/* Who unloads the module is told what that waits for, this often. */
+#define UNLOAD_PATIENCE	(10 * HZ)
+
 /* One for each skb in flight: it returns through the code of this module. */
 static struct percpu_ref landings;
 static DECLARE_COMPLETION(all_landed);
@@ -129,8 +132,12 @@ bool srdma_flight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 	int limit = limit_of(flight);
 	int bytes = atomic_read(&flight->bytes);
 
-	if (bytes < limit)
+	if (bytes < limit) {
+		/* It asked because it was told of something else. */
+		if (READ_ONCE(flight->waiting) & BIT(bit))
+			clear_bit(bit, &flight->waiting);
 		return true;
+	}
 	if (!READ_ONCE(flight->waiting)) {
 		WRITE_ONCE(flight->full_bytes, bytes);
 		WRITE_ONCE(flight->full_at, ktime_get_ns());
@@ -172,12 +179,14 @@ int __init srdma_flight_init(void)
 
 /*
  * There are no QPs any more. What they sent may still wait in the queue of an
- * interface, for as long as packets do: it is purged when the interface goes
- * down, and no process has a say in it.
+ * interface, which is purged when that goes down; or with a process that judges
+ * packets (NFQUEUE), until it does or ends. Whoever unloads the module can find
+ * out what keeps it.
  */
 void srdma_flight_exit(void)
 {
 	percpu_ref_kill(&landings);
-	wait_for_completion(&all_landed);
+	while (!wait_for_completion_timeout(&all_landed, UNLOAD_PATIENCE))
+		pr_warn("softrdma: packets wait in queues of this host: unloading waits for them\n");
 	percpu_ref_exit(&landings);
 }

@@ -23,6 +23,7 @@
 #include "gids.h"
 #include "ingress.h"
 #include "link.h"
+#include "mcast.h"
 
 /* Guards the list and the flags of a link; address events are atomic. */
 static DEFINE_SPINLOCK(links_lock);
@@ -234,11 +235,14 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
+	bool may_have_ip = false;
 	struct srdma_dev *dev;
 
 	spin_lock_bh(&links_lock);
 	dev = find_link(ndev);
 	if (dev) {
+		/* Elsewhere it is not ours any more. */
+		may_have_ip = !dev->gone;
 		switch (event) {
 		case NETDEV_UNREGISTER:
 			end_link(dev);
@@ -254,9 +258,13 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		}
 	}
 	spin_unlock_bh(&links_lock);
+	if (!dev)
+		return NOTIFY_DONE;
 	/* srdma_link_dealloc() waits for the RTNL, which we hold. */
-	if (dev && event == NETDEV_UNREGISTER)
+	if (event == NETDEV_UNREGISTER)
 		srdma_ingress_end(dev);
+	if (may_have_ip)
+		srdma_mcast_follow(dev);
 	return NOTIFY_DONE;
 }
 

@@ -51,38 +51,59 @@ struct srdma_mcast_group *srdma_mcast_find(struct srdma_dev *dev,
 }
 
 /* Memberships of an interface go with its IP configuration, if that goes. */
-static int join(struct net_device *ndev, const union ib_gid *gid)
+static bool is_configured(struct net_device *ndev, const union ib_gid *gid)
 {
-	struct in_device *in_dev;
+	return is_v4(gid) ? !!__in_dev_get_rtnl(ndev) : !!__in6_dev_get(ndev);
+}
+
+static int join(struct net_device *ndev, struct srdma_mcast_group *group)
+{
+	const union ib_gid *gid = &group->gid;
 	int err = 0;
 
-	rtnl_lock();
-	if (is_v4(gid)) {
-		in_dev = __in_dev_get_rtnl(ndev);
-		if (in_dev)
-			ip_mc_inc_group(in_dev, ipv4_of(gid));
-		else
-			err = -ENODEV;
-	} else {
+	ASSERT_RTNL();
+	if (!is_configured(ndev, gid))
+		return -ENODEV;
+	if (is_v4(gid))
+		ip_mc_inc_group(__in_dev_get_rtnl(ndev), ipv4_of(gid));
+	else
 		err = ipv6_dev_mc_inc(ndev, (const struct in6_addr *)gid->raw);
-	}
-	rtnl_unlock();
+	group->joined = !err;
 	return err;
 }
 
-static void leave(struct net_device *ndev, const union ib_gid *gid)
+static void leave(struct net_device *ndev, struct srdma_mcast_group *group)
 {
-	struct in_device *in_dev;
+	const union ib_gid *gid = &group->gid;
 
-	rtnl_lock();
-	if (is_v4(gid)) {
-		in_dev = __in_dev_get_rtnl(ndev);
-		if (in_dev)
-			ip_mc_dec_group(in_dev, ipv4_of(gid));
-	} else {
+	ASSERT_RTNL();
+	if (!group->joined || !is_configured(ndev, gid))
+		return;
+	if (is_v4(gid))
+		ip_mc_dec_group(__in_dev_get_rtnl(ndev), ipv4_of(gid));
+	else
 		ipv6_dev_mc_dec(ndev, (const struct in6_addr *)gid->raw);
+}
+
+/**
+ * srdma_mcast_follow - the interface may have lost its IP configuration, or got
+ *	another
+ * @dev: device
+ *
+ * With the RTNL held, after IPv4 and IPv6 have heard of it.
+ */
+void srdma_mcast_follow(struct srdma_dev *dev)
+{
+	struct srdma_mcast_group *group;
+
+	mutex_lock(&dev->mcast_lock);
+	list_for_each_entry(group, &dev->mcast, entry) {
+		if (!is_configured(dev->ndev, &group->gid))
+			group->joined = false;
+		else if (!group->joined && join(dev->ndev, group))
+			netdev_warn(dev->ndev, "softrdma: multicast group not joined again\n");
 	}
-	rtnl_unlock();
+	mutex_unlock(&dev->mcast_lock);
 }
 
 static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
@@ -102,7 +123,7 @@ static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
 	}
 	group->gid = *gid;
 	INIT_LIST_HEAD(&group->members);
-	err = join(dev->ndev, gid);
+	err = join(dev->ndev, group);
 	if (err)
 		goto err_free;
 	list_add_tail_rcu(&group->entry, &dev->mcast);
@@ -120,7 +141,7 @@ static void group_destroy(struct srdma_dev *dev,
 {
 	lockdep_assert_held(&dev->mcast_lock);
 	list_del_rcu(&group->entry);
-	leave(dev->ndev, &group->gid);
+	leave(dev->ndev, group);
 	kfree_rcu(group, rcu);
 	srdma_dev_uncount(dev, SRDMA_OBJ_MCAST);
 }
@@ -165,6 +186,7 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 
 	if (!is_group(gid))
 		return -EINVAL;
+	rtnl_lock();
 	mutex_lock(&dev->mcast_lock);
 	group = srdma_mcast_find(dev, gid);
 	if (!group)
@@ -177,6 +199,7 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 			group_destroy(dev, group);
 	}
 	mutex_unlock(&dev->mcast_lock);
+	rtnl_unlock();
 	return err;
 }
 
@@ -186,6 +209,7 @@ int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	struct srdma_mcast_member *member = NULL;
 	struct srdma_mcast_group *group;
 
+	rtnl_lock();
 	mutex_lock(&dev->mcast_lock);
 	group = srdma_mcast_find(dev, gid);
 	if (group)
@@ -198,5 +222,6 @@ int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 			group_destroy(dev, group);
 	}
 	mutex_unlock(&dev->mcast_lock);
+	rtnl_unlock();
 	return member ? 0 : -EINVAL;
 }

@@ -29,6 +29,7 @@ struct srdma_mcast_member {
  * @gid: the group's address; IPv4 mapped into IPv6
  * @members: struct srdma_mcast_member
  * @count: how many; under srdma_dev.mcast_lock
+ * @joined: the interface is a member; under the RTNL
  */
 struct srdma_mcast_group {
 	struct list_head entry;
@@ -36,10 +37,12 @@ struct srdma_mcast_group {
 	union ib_gid gid;
 	struct list_head members;
 	unsigned int count;
+	bool joined;
 };
 
 int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid);
 int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid);
+void srdma_mcast_follow(struct srdma_dev *dev);
 struct srdma_mcast_group *srdma_mcast_find(struct srdma_dev *dev,
 					   const union ib_gid *gid);
 

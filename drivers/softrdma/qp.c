@@ -362,6 +362,8 @@ int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 
 	attr->cap = qp->cap;
 	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    !READ_ONCE(qp->req.drained);
 	*init = (struct ib_qp_init_attr) {
 		.event_handler = ib->event_handler,
 		.qp_context = ib->qp_context,

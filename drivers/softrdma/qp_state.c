@@ -345,7 +345,9 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	keep_attrs(qp, attr, mask);
 	apply(qp, from, to, res);
 	spin_lock_bh(&qp->state_lock);
-	set_state(qp, to);
+	/* A flushed request may have found its CQ full: that was the end. */
+	if (qp->state == from)
+		set_state(qp, to);
 	spin_unlock_bh(&qp->state_lock);
 	return 0;
 }

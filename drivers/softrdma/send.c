@@ -487,7 +487,7 @@ static void raise_drained(struct srdma_qp *qp)
 
 	if (!drained || qp->req.drained)
 		return;
-	qp->req.drained = true;
+	WRITE_ONCE(qp->req.drained, true);
 	if (qp->attr.en_sqd_async_notify)
 		srdma_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
@@ -636,17 +636,30 @@ void srdma_send_update(struct srdma_qp *qp)
 /* SQD is entered or left for RTS. */
 void srdma_send_drain(struct srdma_qp *qp, bool drain)
 {
-	qp->req.drained = false;
+	WRITE_ONCE(qp->req.drained, false);
 	if (is_rc(qp))
 		srdma_rc_req_drain(&qp->req.rc, drain);
 	else
 		srdma_uc_req_drain(&qp->req.uc, drain);
 }
 
-/* SQE is left for RTS: only QPs that are not RC know it. */
+/*
+ * SQE is left for RTS: only QPs that are not RC know it. What was posted before
+ * is flushed; what is posted from now on may be sent.
+ */
 void srdma_send_resume(struct srdma_qp *qp)
 {
+	int left = srdma_ring_filled(&qp->sq.ring) - qp->req.fetched;
+	int n;
+
 	srdma_complete_requests(qp);
+	while (left > 0) {
+		n = fetch(qp, min(left, FETCH_BATCH));
+		if (!n)
+			break;
+		srdma_complete_requests(qp);
+		left -= n;
+	}
 	srdma_uc_req_resume(&qp->req.uc);
 }
 

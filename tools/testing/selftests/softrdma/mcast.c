@@ -85,6 +85,26 @@ TEST_F(dev, ipv6_group_is_joined_and_left)
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
 }
 
+/* IPv6 leaves an interface that cannot carry 1280 bytes, and all groups with it. */
+TEST_F(dev, group_is_joined_again_when_ip_comes_back)
+{
+	struct ibv_qp *qp = ud_qp(&self->set);
+
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, ibv_attach_mcast(qp, &group4, 0));
+	ASSERT_EQ(0, ibv_attach_mcast(qp, &group6, 0));
+	ASSERT_EQ(0, topo_set_mtu(TOPO_NETDEV, 1000));
+	EXPECT_TRUE(proc_wait("/proc/net/igmp6", GROUP6_TEXT, false));
+	EXPECT_TRUE(proc_has("/proc/net/igmp", GROUP4_TEXT));
+	ASSERT_EQ(0, topo_set_mtu(TOPO_NETDEV, 1500));
+	EXPECT_TRUE(proc_wait("/proc/net/igmp6", GROUP6_TEXT, true));
+	EXPECT_EQ(0, ibv_detach_mcast(qp, &group6, 0));
+	EXPECT_TRUE(proc_wait("/proc/net/igmp6", GROUP6_TEXT, false));
+	EXPECT_EQ(0, ibv_detach_mcast(qp, &group4, 0));
+	EXPECT_TRUE(proc_wait("/proc/net/igmp", GROUP4_TEXT, false));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+}
+
 TEST_F(dev, group_is_left_with_its_last_qp)
 {
 	struct ibv_qp *one = ud_qp(&self->set), *two = ud_qp(&self->set);
