@@ -228,6 +228,87 @@ TEST_F(pair, sqe_is_left_for_rts)
 	}
 }
 
+/*
+ * A request that makes no sense for the type, in the middle of a list: those in
+ * front of it were sent, and only those behind are flushed.
+ */
+TEST_F(pair, what_is_in_front_of_a_bad_request_is_sent)
+{
+	static const enum ibv_wc_status want[] = {
+		IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_LOC_QP_OP_ERR,
+		IBV_WC_WR_FLUSH_ERR,
+	};
+	struct ibv_send_wr *bad;
+	struct pair_wr wr[4];
+	struct ibv_wc wc;
+	int i, t;
+
+	for (t = 1; t < 3; t++) {
+		ASSERT_EQ(0, pair_connect(&self->pair, all_types[t]));
+		for (i = 0; i < 4; i++) {
+			ASSERT_EQ(0, pair_post_recv(self->b, 0,
+						    LENGTH + PAIR_GRH));
+			pair_wr_init(&wr[i], self->a, self->b, IBV_WR_SEND, 0,
+				     LENGTH);
+			wr[i].wr.wr_id = i;
+			wr[i].wr.next = i < 3 ? &wr[i + 1].wr : NULL;
+		}
+		wr[2].wr.opcode = IBV_WR_RDMA_READ;
+		ASSERT_EQ(0, ibv_post_send(self->a->qp, &wr[0].wr, &bad));
+		for (i = 0; i < 4; i++)
+			EXPECT_TRUE(completed(&self->pair, i, want[i]))
+				TH_LOG("type %d, request %d", t, i);
+		for (i = 0; i < 2; i++)
+			EXPECT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+		EXPECT_EQ(0, ibv_poll_cq(self->b->recv_cq, 1, &wc));
+		EXPECT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
+#define MANY	30000
+
+/*
+ * SQE is left while the engine has not got to the end of a long queue: nothing
+ * of what was posted before is sent.
+ */
+TEST_F_TIMEOUT(pair, sqe_is_flushed_to_its_end, 300)
+{
+	static const struct pair_options deep = {
+		.type = IBV_QPT_UC, .send_wr = MANY,
+	};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+				    .cur_qp_state = IBV_QPS_SQE };
+	struct ibv_send_wr *list, *bad;
+	struct pair_wr wr;
+	struct ibv_wc wc;
+	int i;
+
+	list = calloc(MANY, sizeof(*list));
+	ASSERT_NE(NULL, list);
+	ASSERT_EQ(0, pair_connect(&self->pair, &deep));
+	ASSERT_EQ(0, ibv_resize_cq(self->a->set.cq, MANY + 1));
+	pair_wr_init(&wr, self->a, self->b, IBV_WR_SEND, 0, LENGTH);
+	for (i = 0; i < MANY; i++) {
+		list[i] = wr.wr;
+		list[i].wr_id = i;
+		list[i].next = i + 1 < MANY ? &list[i + 1] : NULL;
+	}
+	list[0].opcode = IBV_WR_RDMA_READ;
+	ASSERT_EQ(0, ibv_post_send(self->a->qp, list, &bad));
+	EXPECT_TRUE(completed(&self->pair, 0, IBV_WC_LOC_QP_OP_ERR));
+	ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &attr,
+				   IBV_QP_STATE | IBV_QP_CUR_STATE));
+	for (i = 1; i < MANY; i++)
+		ASSERT_TRUE(completed(&self->pair, i, IBV_WC_WR_FLUSH_ERR))
+			TH_LOG("request %d", i);
+	/* What is posted now is sent. */
+	EXPECT_EQ(0, post(&self->pair, MANY));
+	EXPECT_TRUE(completed(&self->pair, MANY, IBV_WC_SUCCESS));
+	EXPECT_EQ(0, ibv_poll_cq(self->a->set.cq, 1, &wc));
+	EXPECT_EQ(0, pair_disconnect(&self->pair));
+	free(list);
+}
+
 /* RESET forgets what was posted, without a completion; the QP works anew. */
 TEST_F(pair, reset_forgets_what_is_posted)
 {

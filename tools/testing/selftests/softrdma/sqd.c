@@ -39,6 +39,17 @@ static int drain(struct duo_end *end, bool notify)
 			     (notify ? IBV_QP_EN_SQD_ASYNC_NOTIFY : 0));
 }
 
+/* What ibv_query_qp() says of it, or -errno. */
+static int is_draining(struct duo_end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init);
+	return ret ? -ret : attr.sq_draining;
+}
+
 static int wait_drained(struct duo_end *end)
 {
 	struct ibv_async_event ev;
@@ -91,10 +102,12 @@ TEST_F(sqd, event_comes_when_what_was_begun_is_done)
 		ASSERT_EQ(0, duo_send(&end[0], i, 64 * i, 64, 0));
 	EXPECT_EQ(-ETIMEDOUT, duo_event(self->set.ctx, &ev, 100));
 	EXPECT_EQ(0, ibv_poll_cq(end[0].send_cq, 8, wc));
+	EXPECT_EQ(1, is_draining(&end[0]));
 
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, duo_recv(&end[1], i, 64 * i, 64));
 	EXPECT_EQ(0, wait_drained(&end[0]));
+	EXPECT_EQ(0, is_draining(&end[0]));
 	ASSERT_EQ(1, ibv_poll_cq(end[0].send_cq, 8, wc));
 	EXPECT_EQ(0, wc[0].wr_id);
 	EXPECT_EQ(IBV_WC_SUCCESS, wc[0].status);
