@@ -321,16 +321,18 @@ static void set_node_guid(struct srdma_dev *dev)
  */
 struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 {
+	/* It may move meanwhile: then the link finds no place there. */
+	struct net *net = dev_net(ndev);
 	struct srdma_dev *dev;
 	int err = -ENOMEM;
 
-	dev = srdma_compat_alloc_device(srdma_dev, ib, dev_net(ndev));
+	dev = srdma_compat_alloc_device(srdma_dev, ib, net);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	dev->stats = alloc_percpu(struct srdma_stats);
 	if (!dev->stats)
 		goto err_dealloc;
-	dev->net = srdma_net_get(dev_net(ndev));
+	dev->net = srdma_net_get(net);
 	if (IS_ERR(dev->net)) {
 		err = PTR_ERR(dev->net);
 		goto err_stats;

@@ -66,15 +66,28 @@ static bool meets_only_us(struct nf_hook_entries __rcu * const *hooks)
 	       !rcu_access_pointer(hooks[NF_INET_PRE_ROUTING]);
 }
 
+/* Is there a policy of IPsec for what comes in? */
+static bool is_judged_by_policy(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
+	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
+	       XFRM_USERPOLICY_BLOCK;
+#else
+	return false;
+#endif
+}
+
 /*
  * What the stack has let in as it was, and by our interface, not by way of
- * another one (a VLAN, a VRF). Of what IPsec brings no source is validated.
- * Packet sockets have the others go by the stack, too.
+ * another one (a VLAN, a VRF). Of what IPsec brings no source is validated; a
+ * new policy changes the generation of the routes. Packet sockets have the others
+ * go by the stack, too.
  */
 static bool is_common(const struct srdma_dev *dev, const struct sk_buff *skb)
 {
 	return skb->skb_iif == dev->ndev->ifindex && !skb->mark &&
-	       !secpath_exists(skb) &&
+	       !secpath_exists(skb) && !is_judged_by_policy(dev->net->net) &&
 	       hlist_empty(&dev->net->net->packet.sklist);
 }
 
@@ -300,27 +313,21 @@ static unsigned int receive(void *priv, struct sk_buff *skb,
  * srdma_ingress_begin - open the short way of a link
  * @dev: device, in the list of links
  *
- * Its interface may have left meanwhile, for good or for another namespace:
- * there is none then, nor where the kernel has no such hooks.
+ * There is none where the kernel has no such hooks.
  */
 void srdma_ingress_begin(struct srdma_dev *dev)
 {
-	struct net_device *ndev = dev->ndev;
-
-	rtnl_lock();
+	ASSERT_RTNL();
 	dev->ingress = (struct nf_hook_ops) {
 		.hook = receive,
-		.dev = ndev,
+		.dev = dev->ndev,
 		.priv = dev,
 		.pf = NFPROTO_NETDEV,
 		.hooknum = NF_NETDEV_INGRESS,
 		/* Behind every filter. */
 		.priority = INT_MAX,
 	};
-	dev->has_ingress = ndev->reg_state == NETREG_REGISTERED &&
-			   net_eq(dev_net(ndev), dev->net->net) &&
-			   !nf_register_net_hook(dev->net->net, &dev->ingress);
-	rtnl_unlock();
+	dev->has_ingress = !nf_register_net_hook(dev->net->net, &dev->ingress);
 }
 
 /*

@@ -24,6 +24,7 @@
 #include "ingress.h"
 #include "link.h"
 #include "mcast.h"
+#include "net.h"
 
 /* Guards the list and the flags of a link; address events are atomic. */
 static DEFINE_SPINLOCK(links_lock);
@@ -65,6 +66,7 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 	struct srdma_dev *other;
 	int err = 0;
 
+	ASSERT_RTNL();
 	spin_lock_bh(&links_lock);
 	other = find_link(ndev);
 	if (other) {
@@ -72,7 +74,8 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 		       other->registered ? dev_name(&other->ib.dev) :
 					   "that is being made");
 		err = -EEXIST;
-	} else if (ndev->reg_state != NETREG_REGISTERED) {
+	} else if (ndev->reg_state != NETREG_REGISTERED ||
+		   !net_eq(dev_net(ndev), dev->net->net)) {
 		err = -ENODEV;
 	} else {
 		list_add_tail(&dev->link_entry, &links);
@@ -121,10 +124,14 @@ static int add_link(const char *name, struct net_device *ndev)
 			       name, ndev->name);
 		return PTR_ERR(dev);
 	}
+	/* In one section: from then on we are told when the interface leaves. */
+	rtnl_lock();
 	err = claim_netdev(dev, name);
+	if (!err)
+		srdma_ingress_begin(dev);
+	rtnl_unlock();
 	if (err)
 		goto err_destroy;
-	srdma_ingress_begin(dev);
 
 	dev->ib.link_ops = &link_ops;
 	/*

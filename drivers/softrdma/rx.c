@@ -9,7 +9,9 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/udp.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/netfilter/nf_conntrack.h>
 #include <net/xfrm.h>
 
 #include "arrival.h"
@@ -76,6 +78,11 @@ bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 	int len = skb->len - begin;
 	int seg;
 
+	/* From reserves that are there for swapping, to be sent again. */
+	if (skb_pfmemalloc(skb)) {
+		*why = SRDMA_STAT_RX_NO_MEMORY;
+		return false;
+	}
 	if (!udp_length_is_right(skb, udp_at)) {
 		*why = SRDMA_STAT_RX_MALFORMED;
 		return false;
@@ -107,16 +114,16 @@ static void take(struct sk_buff *skb)
 		srdma_stat_inc(arrival->dev, SRDMA_STAT_RX_TRAINS);
 }
 
-static struct srdma_dev *find_dev(struct net *net, const struct sk_buff *skb,
+/* @ifindex: where it came in by, which a VRF hides */
+static struct srdma_dev *find_dev(struct net *net, int ifindex,
 				  const struct in6_addr *daddr,
 				  bool is_multicast)
 {
 	struct srdma_net *snet = srdma_net_of(net);
 
 	if (is_multicast)
-		return srdma_net_find_dev_on(snet, skb->dev->ifindex);
-	return srdma_net_find_dev(snet, (const union ib_gid *)daddr,
-				  skb->dev->ifindex);
+		return srdma_net_find_dev_on(snet, ifindex);
+	return srdma_net_find_dev(snet, (const union ib_gid *)daddr, ifindex);
 }
 
 /**
@@ -333,12 +340,48 @@ void srdma_rx_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 	srdma_qp_put(qp);
 }
 
-/* @pass: what the stack has let it in by, or 0 */
-static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
-			    bool is_v6, u64 pass)
+/* What IPsec is to protect comes by it, as sockets ask for theirs. */
+static bool policy_lets_in(struct sk_buff *skb, bool is_v6)
+{
+	return is_v6 ? xfrm6_policy_check(NULL, XFRM_POLICY_IN, skb) :
+		       xfrm4_policy_check(NULL, XFRM_POLICY_IN, skb);
+}
+
+#ifdef SRDMA_HAVE_CT_CONFIRM
+/*
+ * What has the last priority, too, and was there first is called behind us.
+ * Connection tracking has: so that it knows the next packet of a flow again it
+ * is told here that this one has arrived.
+ */
+static bool tracking_lets_in(struct sk_buff *skb)
+{
+	enum ip_conntrack_info info;
+	const struct nf_ct_hook *hook;
+	const struct nf_conn *ct;
+
+	ct = nf_ct_get(skb, &info);
+	if (!ct || nf_ct_is_confirmed(ct))
+		return true;
+	hook = rcu_dereference(nf_ct_hook);
+	return !hook || hook->confirm(skb) == NF_ACCEPT;
+}
+#else
+static bool tracking_lets_in(struct sk_buff *skb)
+{
+	return true;
+}
+#endif
+
+/* @pass: what the stack has let it in by, or 0. Bottom halves are disabled. */
+static unsigned int receive_here(struct srdma_dev *dev, struct sk_buff *skb,
+				 bool is_v6, u64 pass)
 {
 	enum srdma_stat why;
 
+	if (!policy_lets_in(skb, is_v6) || !tracking_lets_in(skb)) {
+		srdma_drop(dev, SRDMA_STAT_RX_POLICY, 1);
+		return NF_DROP;
+	}
 	if (!srdma_rx_open(dev, skb, is_v6, &why)) {
 		srdma_drop(dev, why, 1);
 		return NF_DROP;
@@ -348,9 +391,21 @@ static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
 	return NF_STOLEN;
 }
 
+static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
+			    bool is_v6, u64 pass)
+{
+	unsigned int verdict;
+
+	/* A packet that a process has judged (NFQUEUE) comes from its context. */
+	local_bh_disable();
+	verdict = receive_here(dev, skb, is_v6, pass);
+	local_bh_enable();
+	return verdict;
+}
+
 /*
- * Softirq, RCU read side. The stack has checked the IP header, has cut off
- * what lies behind the packet, and has put fragments together again.
+ * RCU read side. The stack has checked the IP header, has cut off what lies
+ * behind the packet, and has put fragments together again.
  */
 static unsigned int receive_v4(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
@@ -363,7 +418,8 @@ static unsigned int receive_v4(void *priv, struct sk_buff *skb,
 	if (ip->protocol != IPPROTO_UDP || !is_roce(skb, ip->ihl * 4))
 		return NF_ACCEPT;
 	ipv6_addr_set_v4mapped(ip->daddr, &daddr);
-	dev = find_dev(state->net, skb, &daddr, ipv4_is_multicast(ip->daddr));
+	dev = find_dev(state->net, inet_sdif(skb) ?: skb->dev->ifindex, &daddr,
+		       ipv4_is_multicast(ip->daddr));
 	if (!dev)
 		return NF_ACCEPT;
 	/* RoCE knows no options (annex A17). */
@@ -388,8 +444,8 @@ static unsigned int receive_v6(void *priv, struct sk_buff *skb,
 
 	if (ip->nexthdr != IPPROTO_UDP || !is_roce(skb, sizeof(*ip)))
 		return NF_ACCEPT;
-	dev = find_dev(state->net, skb, &ip->daddr,
-		       ipv6_addr_is_multicast(&ip->daddr));
+	dev = find_dev(state->net, inet6_sdif(skb) ?: skb->dev->ifindex,
+		       &ip->daddr, ipv6_addr_is_multicast(&ip->daddr));
 	if (!dev)
 		return NF_ACCEPT;
 	if (ntohs(ip->payload_len) + sizeof(*ip) != skb->len) {

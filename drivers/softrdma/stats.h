@@ -44,7 +44,8 @@
  * @SRDMA_STAT_RX_ICRC: wrong ICRC
  * @SRDMA_STAT_RX_INBOX_FULL: the QP had too much waiting
  * @SRDMA_STAT_RX_FAULT: lost on demand (fault.h)
- * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on
+ * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
+ * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
  * @SRDMA_STAT_TIMER: + enum srdma_req_timer: what timeouts were
@@ -81,8 +82,9 @@ enum srdma_stat {
 	SRDMA_STAT_RX_INBOX_FULL,
 	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
-	/* SRDMA_PARSE_OK is no drop: RX_NO_MEMORY has its place. */
-	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_NO_MEMORY,
+	SRDMA_STAT_RX_POLICY,
+	/* SRDMA_PARSE_OK is no drop: RX_POLICY has its place. */
+	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_POLICY,
 	SRDMA_STAT_RESP = SRDMA_STAT_RX_BAD + SRDMA_PARSE_NR,
 	SRDMA_STAT_TIMER = SRDMA_STAT_RESP + SRDMA_REQ_RESP_NR,
 	SRDMA_STAT_REQ = SRDMA_STAT_TIMER + SRDMA_TIMER_NR,
@@ -124,6 +126,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_RX_INBOX_FULL, "rx_drop_inbox_full")		\
 	S(SRDMA_STAT_RX_FAULT, "rx_drop_injected")			\
 	S(SRDMA_STAT_RX_NO_MEMORY, "rx_drop_no_memory")			\
+	S(SRDMA_STAT_RX_POLICY, "rx_drop_policy")			\
 	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_SHORT, "rx_drop_short")	\
 	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_UNALIGNED, "rx_drop_unaligned") \
 	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_TVER, "rx_drop_version")	\

@@ -12,6 +12,7 @@ ccflags-y += $(call has,_ib_alloc_device.*struct net ,rdma/ib_verbs.h,SRDMA_HAVE
 ccflags-y += $(call has,ib_mark_name_assigned_by_user,rdma/ib_verbs.h,SRDMA_HAVE_MARK_NAME_USER)
 ccflags-y += $(call has,ib_umem_get_va,rdma/ib_umem.h,SRDMA_HAVE_UMEM_GET_VA)
 ccflags-y += $(call has,.,net/gso.h,SRDMA_HAVE_GSO_H)
+ccflags-y += $(call has,int .\*confirm..struct sk_buff,linux/netfilter.h,SRDMA_HAVE_CT_CONFIRM)
 ccflags-y += $(call has,hrtimer_setup,linux/hrtimer.h,SRDMA_HAVE_HRTIMER_SETUP)
 ccflags-y += $(call has,roce_del_all_netdev_gids,rdma/ib_verbs.h,SRDMA_HAVE_DEL_NETDEV_GIDS)
 ccflags-y += $(call has,IB_ACCESS_FLUSH_GLOBAL,rdma/ib_verbs.h,SRDMA_HAVE_FLUSH)

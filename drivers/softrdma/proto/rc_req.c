@@ -268,7 +268,9 @@ static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
 static void begin(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 {
 	msg->psn = req->cur_psn;
-	msg->ssn = srdma_psn_next(req->ssn);
+	/* Of local operations the peer, which counts messages, knows nothing. */
+	msg->ssn = srdma_msg_is_local(msg) ? req->ssn :
+					     srdma_psn_next(req->ssn);
 	msg->npsn = 1;
 	if (srdma_msg_is_local(msg))
 		msg->npsn = 0;

@@ -88,15 +88,21 @@ static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp, u32 psn)
 	return SRDMA_RESP_DROP_GAP;
 }
 
-/* The kept response that covers @psn, or nres. */
+/*
+ * The kept response that covers @psn, or nres. The newest that does: one that is
+ * older may be of the last time round the circle of PSNs.
+ */
 static u32 find_res(const struct srdma_rc_resp *resp, u32 psn)
 {
+	u32 at = resp->res_head;
 	u32 i;
 
-	for (i = 0; i < resp->nres; i++)
-		if (srdma_psn_in(psn, resp->res[i].psn, resp->res[i].npsn))
-			break;
-	return i;
+	for (i = 0; i < resp->nres; i++) {
+		at = at ? at - 1 : resp->nres - 1;
+		if (srdma_psn_in(psn, resp->res[at].psn, resp->res[at].npsn))
+			return at;
+	}
+	return resp->nres;
 }
 
 static void fill_act(struct srdma_rc_resp_act *act, const struct srdma_pkt *pkt)

@@ -518,6 +518,27 @@ TEST(req_credit__one_packet_without)
 	EXPECT_EQ(burst.idx, 2);
 }
 
+/* The peer, which counts the credits, never hears of them. */
+TEST(req_credit__local_operations_use_none)
+{
+	int i;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_one();
+	/* MSN 1 and credits for number 2 and 3. */
+	EXPECT_EQ(credits(0, 2, 1), SRDMA_REQ_ACK);
+	for (i = 0; i < 3; i++) {
+		push(SRDMA_WR_REG_MR, 0, 0);
+		EXPECT_EQ(next(), SRDMA_NEXT_LOCAL);
+		srdma_rc_req_local_done(&req, &burst);
+	}
+	for (i = 0; i < 3; i++)
+		push(SRDMA_WR_SEND, 1, 0);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(next(), SRDMA_NEXT_CREDIT);
+}
+
 TEST(req_credit__others_need_none)
 {
 	begin(NULL);

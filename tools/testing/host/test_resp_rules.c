@@ -709,3 +709,57 @@ TEST(resp_read_fail__behind_a_repetition_is_where_the_data_ends)
 	EXPECT(out.fatal);
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
+
+#define GIB	(1u << 30)
+
+/* All PSNs are used up by four of these; the responses to eight are kept. */
+static struct srdma_rc_res many[8];
+
+static uint32_t read_gib(uint32_t step, uint64_t va, uint32_t len)
+{
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, step, 0, va, len), SRDMA_RESP_READ);
+	commit();
+	while (respond_some(64) != SRDMA_OUT_NONE)
+		;
+	return step + len / MTU;
+}
+
+TEST(resp_dup__of_this_time_round_the_circle)
+{
+	static const struct srdma_rc_resp_attr attr = {
+		.psn = FIRST, .mtu = MTU, .min_rnr_timer = 12,
+	};
+	uint32_t step = 0;
+	int i;
+
+	srdma_rc_resp_init(&resp, &attr, many, 8);
+	for (i = 0; i < 5; i++)
+		step = read_gib(step, (uint64_t)GIB * i, GIB);
+	/* The last packet of the fifth is where that of the first was. */
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, step - 1, 0,
+		       (uint64_t)GIB * 5 - MTU, MTU), SRDMA_RESP_DUP_READ);
+}
+
+TEST(resp_dup__atomic_of_this_time_round_the_circle)
+{
+	static const struct srdma_rc_resp_attr attr = {
+		.psn = FIRST, .mtu = MTU, .min_rnr_timer = 12,
+	};
+	uint32_t step = 1;
+	int i;
+
+	srdma_rc_resp_init(&resp, &attr, many, 8);
+	EXPECT_EQ(atomic(SRDMA_RC_FETCH_ADD, 0, 8), SRDMA_RESP_ATOMIC);
+	act.orig = 111;
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_ATOMIC);
+	for (i = 0; i < 4; i++)
+		step = read_gib(step, 0, i ? GIB : GIB - MTU);
+	EXPECT_EQ(atomic(SRDMA_RC_FETCH_ADD, step, 8), SRDMA_RESP_ATOMIC);
+	act.orig = 222;
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_ATOMIC);
+	EXPECT_EQ(atomic(SRDMA_RC_FETCH_ADD, step, 8), SRDMA_RESP_DUP);
+	EXPECT_EQ(respond(), SRDMA_OUT_ATOMIC);
+	EXPECT_EQ(out.orig, 222);
+}

@@ -6,6 +6,7 @@
  * The peer writes nothing into memory, packet after packet. What it says has
  * been heard, or dropped, when the call returns.
  */
+#include "nldev.h"
 #include "peer_fixture.h"
 
 #include <arpa/inet.h>
@@ -421,6 +422,57 @@ TEST_F(direct, an_address_that_goes_ends_it)
 	/* The neighbour was forgotten with its subnet. */
 	topo_run("ip neigh replace %s lladdr 02:00:00:00:77:02 dev "
 		 WIRE_NETDEV, variant->theirs);
+}
+
+/* A socket would not hear either what a policy keeps out. */
+TEST_F(direct, policies_of_ipsec_stop_packets)
+{
+	int64_t before = counters_get("rx_drop_policy");
+
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, topo_ip("xfrm policy add src %s dst %s dir in action block",
+			     variant->theirs, variant->ours));
+	EXPECT_TRUE(is_stopped());
+	EXPECT_EQ(before + 2, counters_get("rx_drop_policy"));
+	ASSERT_EQ(0, topo_ip("xfrm policy del src %s dst %s dir in",
+			     variant->theirs, variant->ours));
+	EXPECT_TRUE(goes_direct());
+	ASSERT_EQ(0, topo_ip("xfrm policy setdefault in block"));
+	EXPECT_TRUE(is_stopped());
+	ASSERT_EQ(0, topo_ip("xfrm policy setdefault in accept"));
+	EXPECT_TRUE(goes_direct());
+}
+
+static int tracked(void)
+{
+	FILE *file = fopen("/proc/sys/net/netfilter/nf_conntrack_count", "r");
+	int count = -1;
+
+	if (file && fscanf(file, "%d", &count) != 1)
+		count = -1;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* Its hook has our priority, and is behind ours then. */
+TEST_F(direct, tracking_that_was_there_first_knows_packets)
+{
+	struct peer_attr attr = PEER_ATTR_DEFAULT;
+	int before;
+
+	ASSERT_EQ(0, peer_close(&self->peer));
+	ASSERT_EQ(0, nldev_link_del(TOPO_LINK));
+	ASSERT_EQ(0, add_filter(variant->family, "input", "ct state new counter"));
+	ASSERT_EQ(0, topo_link_add(TOPO_LINK, WIRE_NETDEV));
+	ASSERT_EQ(0, peer_open(&self->peer, &attr));
+	if (variant->is_v6)
+		ASSERT_EQ(0, connect_v6(&self->peer));
+	before = tracked();
+	ASSERT_LE(0, before);
+	EXPECT_TRUE(goes_by_stack());
+	EXPECT_LT(before, tracked());
+	ASSERT_EQ(0, del_filter(variant->family));
 }
 
 /* Ours comes before that of the local addresses. */
