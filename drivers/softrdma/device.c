@@ -31,6 +31,7 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		return -EINVAL;
 
 	*attr = (struct ib_device_attr) {
+		.fw_ver = SRDMA_VERSION_WORDS,
 		.sys_image_guid = ib->node_guid,
 		.max_mr_size = SRDMA_MAX_MR_BYTES,
 		/* A region may start at any multiple of a page. */
@@ -38,8 +39,7 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.vendor_id = 0xffffff,
 		.max_qp = SRDMA_MAX_QP,
 		.max_qp_wr = SRDMA_MAX_QP_WR,
-		.device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
-				    IB_DEVICE_CHANGE_PHY_PORT |
+		.device_cap_flags = IB_DEVICE_CHANGE_PHY_PORT |
 				    IB_DEVICE_UD_AV_PORT_ENFORCE |
 				    IB_DEVICE_CURR_QP_STATE_MOD |
 				    IB_DEVICE_SYS_IMAGE_GUID |

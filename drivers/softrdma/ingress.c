@@ -66,28 +66,15 @@ static bool meets_only_us(struct nf_hook_entries __rcu * const *hooks)
 	       !rcu_access_pointer(hooks[NF_INET_PRE_ROUTING]);
 }
 
-/* Is there a policy of IPsec for what comes in? */
-static bool is_judged_by_policy(const struct net *net)
-{
-#ifdef CONFIG_XFRM
-	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
-	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
-	       XFRM_USERPOLICY_BLOCK;
-#else
-	return false;
-#endif
-}
-
 /*
  * What the stack has let in as it was, and by our interface, not by way of
- * another one (a VLAN, a VRF). Of what IPsec brings no source is validated; a
- * new policy changes the generation of the routes. Packet sockets have the others
- * go by the stack, too.
+ * another one (a VLAN, a VRF). Of what IPsec brings no source is validated.
+ * Packet sockets have the others go by the stack, too.
  */
 static bool is_common(const struct srdma_dev *dev, const struct sk_buff *skb)
 {
 	return skb->skb_iif == dev->ndev->ifindex && !skb->mark &&
-	       !secpath_exists(skb) && !is_judged_by_policy(dev->net->net) &&
+	       !secpath_exists(skb) &&
 	       hlist_empty(&dev->net->net->packet.sklist);
 }
 
@@ -172,6 +159,18 @@ void srdma_ingress_forget(struct srdma_qp *qp)
 	WRITE_ONCE(qp->pass, 0);
 }
 
+/* Is there a policy of IPsec for what comes in? */
+static bool is_judged_by_policy(const struct net *net)
+{
+#ifdef CONFIG_XFRM
+	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]) ||
+	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_IN]) ==
+	       XFRM_USERPOLICY_BLOCK;
+#else
+	return false;
+#endif
+}
+
 /*
  * Would a packet go to IP from here, and nowhere else? One of a VLAN, or from
  * the port of a bridge or the like, goes to another interface first. A packet
@@ -182,7 +181,8 @@ static bool goes_to_ip(const struct net *net, const struct sk_buff *skb)
 {
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
 	       !rcu_access_pointer(skb->dev->rx_handler) && !skb_shared(skb) &&
-	       hlist_empty(&net->packet.sklist) && !skb->mark && !skb_dst(skb);
+	       hlist_empty(&net->packet.sklist) && !skb->mark && !skb_dst(skb) &&
+	       !is_judged_by_policy(net);
 }
 
 /*

@@ -358,12 +358,12 @@ int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
+	srdma_send_query(qp, attr);
+	srdma_recv_query(qp, attr);
 	mutex_unlock(&qp->mutex);
 
 	attr->cap = qp->cap;
 	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    !READ_ONCE(qp->req.drained);
 	*init = (struct ib_qp_init_attr) {
 		.event_handler = ib->event_handler,
 		.qp_context = ib->qp_context,

@@ -139,6 +139,10 @@ static int check_modify(const struct srdma_qp *qp,
 	if ((mask & IB_QP_PATH_MTU) &&
 	    attr->path_mtu > READ_ONCE(qp->dev->active_mtu))
 		return -EINVAL;
+	/* The place for answers is made once. */
+	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && cur != IB_QPS_INIT &&
+	    attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
+		return -EOPNOTSUPP;
 	return 0;
 }
 
@@ -154,7 +158,11 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 {
 	struct ib_qp_attr *keep = &qp->attr;
 
-	KEEP(IB_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	/* For this time only. */
+	if (mask & IB_QP_STATE)
+		keep->en_sqd_async_notify =
+			(mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
+			attr->en_sqd_async_notify;
 	KEEP(IB_QP_ACCESS_FLAGS, qp_access_flags);
 	KEEP(IB_QP_PKEY_INDEX, pkey_index);
 	KEEP(IB_QP_PORT, port_num);
@@ -291,6 +299,7 @@ static void apply(struct srdma_qp *qp, enum ib_qp_state from,
 		srdma_recv_ready(qp, res);
 	} else if (from == IB_QPS_RTR && to == IB_QPS_RTS) {
 		srdma_send_ready(qp);
+		srdma_recv_update(qp);
 	} else if (from == IB_QPS_SQE && to == IB_QPS_RTS) {
 		srdma_send_resume(qp);
 	} else if (to == IB_QPS_RTS || to == IB_QPS_SQD) {

@@ -154,6 +154,7 @@ static enum outcome do_send(struct request *r)
 	return outcome;
 }
 
+/* What a QP is not set up for is no question of a key: invalid (9.7.5.2.8). */
 static bool qp_allows(const struct srdma_qp *qp, u32 access)
 {
 	return (qp->attr.qp_access_flags & access) == access;
@@ -169,7 +170,7 @@ static enum outcome do_write(struct request *r)
 	enum outcome outcome;
 
 	if (starts && act->total && !qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
-		return OUTCOME_ACCESS;
+		return OUTCOME_INVALID;
 	if (act->flags & SRDMA_ACT_RWQE) {
 		/* No receive request is used up by what cannot be written. */
 		if (starts && srdma_mem_check_remote(&qp->resp.who, act->rkey,
@@ -199,7 +200,7 @@ static enum outcome do_read(struct request *r)
 	struct srdma_qp *qp = r->qp;
 
 	if (!qp_allows(qp, IB_ACCESS_REMOTE_READ))
-		return OUTCOME_ACCESS;
+		return OUTCOME_INVALID;
 	if (r->act.len &&
 	    srdma_mem_check_remote(&qp->resp.who, r->act.rkey, r->act.va,
 				   r->act.len, IB_ACCESS_REMOTE_READ))
@@ -222,7 +223,7 @@ static enum outcome do_atomic(struct request *r)
 	enum srdma_mem_why why;
 
 	if (!qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
-		return OUTCOME_ACCESS;
+		return OUTCOME_INVALID;
 	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
 				     sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
 	if (why)
@@ -245,7 +246,7 @@ static enum outcome do_atomic_write(struct request *r)
 	__le64 value;
 
 	if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
-		return OUTCOME_ACCESS;
+		return OUTCOME_INVALID;
 	if (skb_copy_bits(r->skb, srdma_arrival(r->skb)->payload, &value,
 			  sizeof(value)))
 		return OUTCOME_INVALID;
@@ -269,8 +270,10 @@ static enum outcome do_flush(struct request *r)
 
 	if (!(plt & (SRDMA_FLUSH_GLOBAL | SRDMA_FLUSH_PERSISTENT)))
 		return OUTCOME_INVALID;
-	/* Nobody has been given the right to the latter. */
-	if (plt & SRDMA_FLUSH_PERSISTENT || !qp_allows(qp, SRDMA_ACCESS_FLUSH))
+	if (!qp_allows(qp, SRDMA_ACCESS_FLUSH))
+		return OUTCOME_INVALID;
+	/* Nobody has been given the right to that. */
+	if (plt & SRDMA_FLUSH_PERSISTENT)
 		return OUTCOME_ACCESS;
 	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
 		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
@@ -628,6 +631,17 @@ void srdma_recv_update(struct srdma_qp *qp)
 {
 	if (qp->qpt == SRDMA_QPT_RC)
 		srdma_rc_resp_update(&qp->resp.rc, qp->attr.min_rnr_timer);
+}
+
+/* What only the engine knows; the state is filled in. */
+void srdma_recv_query(const struct srdma_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct srdma_responder *resp = &qp->resp;
+
+	if (attr->qp_state >= IB_QPS_RTR)
+		attr->rq_psn = qp->qpt == SRDMA_QPT_RC ?
+			       READ_ONCE(resp->rc.epsn) :
+			       READ_ONCE(resp->uc.epsn);
 }
 
 void srdma_recv_reset(struct srdma_qp *qp)

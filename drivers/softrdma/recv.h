@@ -53,6 +53,7 @@ void srdma_recv_uninit(struct srdma_qp *qp);
 /* The following only while the engine is stopped. */
 void srdma_recv_ready(struct srdma_qp *qp, struct srdma_rc_res *res);
 void srdma_recv_update(struct srdma_qp *qp);
+void srdma_recv_query(const struct srdma_qp *qp, struct ib_qp_attr *attr);
 void srdma_recv_reset(struct srdma_qp *qp);
 
 #endif

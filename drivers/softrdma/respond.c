@@ -60,11 +60,17 @@ static u32 credits(const struct srdma_qp *qp)
 /* A fatal NAK is out: the QP follows it. */
 static void fail(struct srdma_qp *qp, u8 syndrome)
 {
-	u8 code = srdma_aeth_value(syndrome);
-
-	srdma_qp_fail(qp, code == SRDMA_NAK_INV_REQ ? IB_EVENT_QP_REQ_ERR :
-		      code == SRDMA_NAK_REM_ACCESS ? IB_EVENT_QP_ACCESS_ERR :
-						     IB_EVENT_QP_FATAL);
+	switch (srdma_aeth_value(syndrome)) {
+	case SRDMA_NAK_INV_REQ:
+		srdma_qp_fail(qp, IB_EVENT_QP_REQ_ERR);
+		break;
+	case SRDMA_NAK_REM_ACCESS:
+		srdma_qp_fail(qp, IB_EVENT_QP_ACCESS_ERR);
+		break;
+	default:
+		/* A receive request was bad, and its completion says so. */
+		srdma_qp_set_error(qp);
+	}
 }
 
 static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,

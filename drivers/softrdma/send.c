@@ -501,6 +501,13 @@ static void abort_requests(struct srdma_qp *qp)
 		srdma_uc_req_abort(&qp->req.uc);
 }
 
+/* What the port can carry may have changed. A datagram is one packet. */
+static void follow_mtu(struct srdma_qp *qp)
+{
+	qp->req.mtu = srdma_qp_mtu(qp);
+	srdma_uc_req_set_mtu(&qp->req.uc, qp->req.mtu);
+}
+
 static bool run_send(struct srdma_engine *engine, unsigned long events,
 		     int budget)
 {
@@ -514,6 +521,8 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	}
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
 		abort_requests(qp);
+	if (!srdma_qp_has_peer(qp))
+		follow_mtu(qp);
 	if (events & BIT(SRDMA_EVENT_TIMER)) {
 		qp->req.timer_at = 0;
 		srdma_complete_timeout(qp, now);
@@ -583,7 +592,8 @@ static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 		.mtu = qp->req.mtu,
 		.max_inflight = MAX_INFLIGHT,
 		.start_inflight = START_INFLIGHT,
-		.max_rd_atomic = qp->attr.max_rd_atomic,
+		/* With none a READ would wait for ever; one the peer refuses. */
+		.max_rd_atomic = max_t(u8, qp->attr.max_rd_atomic, 1),
 		.retry_cnt = qp->attr.retry_cnt,
 		.rnr_retry = qp->attr.rnr_retry,
 		.timeout = qp->attr.timeout,
@@ -631,6 +641,18 @@ void srdma_send_update(struct srdma_qp *qp)
 		return;
 	rc_attrs(qp, &attr);
 	srdma_rc_req_update(&qp->req.rc, &attr);
+}
+
+/* What only the engine knows; the state is filled in. */
+void srdma_send_query(const struct srdma_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct srdma_requester *req = &qp->req;
+
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    !READ_ONCE(req->drained);
+	if (attr->qp_state >= IB_QPS_RTS)
+		attr->sq_psn = is_rc(qp) ? READ_ONCE(req->rc.max_psn) :
+					   READ_ONCE(req->uc.psn);
 }
 
 /* SQD is entered or left for RTS. */

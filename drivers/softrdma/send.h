@@ -72,6 +72,7 @@ void srdma_send_uninit(struct srdma_qp *qp);
 void srdma_send_forget(struct srdma_qp *qp);
 void srdma_send_ready(struct srdma_qp *qp);
 void srdma_send_update(struct srdma_qp *qp);
+void srdma_send_query(const struct srdma_qp *qp, struct ib_qp_attr *attr);
 void srdma_send_drain(struct srdma_qp *qp, bool drain);
 void srdma_send_resume(struct srdma_qp *qp);
 void srdma_send_reset(struct srdma_qp *qp);

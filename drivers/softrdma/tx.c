@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "flight.h"
 #include "loop.h"
+#include "net.h"
 #include "path.h"
 #include "qp.h"
 #include "rx.h"
@@ -85,7 +86,8 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 {
 	u32 count = skb_shinfo(skb)->gso_segs ?: 1;
 	struct srdma_dev *dev = qp->dev;
-	struct net *net = dev_net(skb->dev);
+	/* The interface of a route that has gone is nobody's. */
+	struct net *net = dev->net->net;
 	int err;
 
 	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);

@@ -5,6 +5,19 @@
 #ifndef SRDMA_VERSION_H
 #define SRDMA_VERSION_H
 
-#define SRDMA_VERSION	"0.1.0"
+#include <linux/stringify.h>
+
+#define SRDMA_VERSION_MAJOR	0
+#define SRDMA_VERSION_MINOR	1
+#define SRDMA_VERSION_PATCH	0
+
+#define SRDMA_VERSION	__stringify(SRDMA_VERSION_MAJOR) "." \
+			__stringify(SRDMA_VERSION_MINOR) "." \
+			__stringify(SRDMA_VERSION_PATCH)
+
+/* As ibv_devinfo takes it apart. */
+#define SRDMA_VERSION_WORDS	((u64)SRDMA_VERSION_MAJOR << 32 | \
+				 SRDMA_VERSION_MINOR << 16 | \
+				 SRDMA_VERSION_PATCH)
 
 #endif

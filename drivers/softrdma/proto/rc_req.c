@@ -57,6 +57,12 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	req->rnr_left = req->rnr_retry;
 }
 
+/* What remains of a new count when some were used of the old one. */
+static u8 left_of(u8 count, u8 used)
+{
+	return count - min(used, count);
+}
+
 void srdma_rc_req_update(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_attr *attr)
 {
@@ -69,10 +75,12 @@ void srdma_rc_req_update(struct srdma_rc_req *req,
 	req->cwnd = min(req->cwnd, req->win_max);
 	req->ssthresh = min(req->ssthresh, req->win_max);
 	req->max_rd_atomic = attr->max_rd_atomic;
+	req->retry_left = left_of(attr->retry_cnt,
+				  req->retry_cnt - req->retry_left);
+	req->rnr_left = left_of(attr->rnr_retry,
+				req->rnr_retry - req->rnr_left);
 	req->retry_cnt = attr->retry_cnt;
 	req->rnr_retry = attr->rnr_retry;
-	req->retry_left = min(req->retry_left, req->retry_cnt);
-	req->rnr_left = min(req->rnr_left, req->rnr_retry);
 	req->timeout_ns = TIMEOUT_FACTOR * srdma_ack_timeout_ns(attr->timeout);
 	srdma_req_rearm(req);
 }

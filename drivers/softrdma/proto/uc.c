@@ -23,10 +23,15 @@ void srdma_uc_req_init(struct srdma_uc_req *req, enum srdma_qpt qpt, u32 psn,
 	req->stride = stride;
 	req->mask = mask;
 	req->psn = psn;
-	req->mtu = mtu;
-	req->mtu_shift = ilog2(mtu);
+	srdma_uc_req_set_mtu(req, mtu);
 	req->qpt = qpt;
 	req->mode = SRDMA_REQ_RUN;
+}
+
+void srdma_uc_req_set_mtu(struct srdma_uc_req *req, u32 mtu)
+{
+	req->mtu = mtu;
+	req->mtu_shift = ilog2(mtu);
 }
 
 static bool is_local(const struct srdma_rc_msg *msg)

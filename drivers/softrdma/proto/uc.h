@@ -67,6 +67,9 @@ srdma_uc_req_msg(const struct srdma_uc_req *req, u32 idx)
 void srdma_uc_req_init(struct srdma_uc_req *req, enum srdma_qpt qpt, u32 psn,
 		       u32 mtu, void *base, u32 stride, u32 mask);
 
+/* Datagrams may be this long from now on; a UC QP keeps what it began with. */
+void srdma_uc_req_set_mtu(struct srdma_uc_req *req, u32 mtu);
+
 static inline bool srdma_uc_req_full(const struct srdma_uc_req *req)
 {
 	return req->head - req->tail > req->mask;

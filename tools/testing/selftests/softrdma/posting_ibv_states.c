@@ -103,6 +103,43 @@ TEST_F(pair, post_works_in_rts)
 	}
 }
 
+static int psns(struct pair_end *end, uint32_t *sq, uint32_t *rq)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	int ret = ibv_query_qp(end->qp, &attr, IBV_QP_SQ_PSN | IBV_QP_RQ_PSN,
+			       &init);
+
+	*sq = attr.sq_psn;
+	*rq = attr.rq_psn;
+	return ret;
+}
+
+/* ibv_query_qp() says which PSN comes next, not with which one it began. */
+TEST_F(pair, query_tells_where_it_is)
+{
+	uint32_t sq[2], rq[2], none;
+	struct ibv_wc wc;
+	int i, t;
+
+	for (t = 0; t < 2; t++) {
+		ASSERT_EQ(0, pair_connect(&self->pair, all_types[t]));
+		ASSERT_EQ(0, psns(self->a, &sq[0], &none));
+		ASSERT_EQ(0, psns(self->b, &none, &rq[0]));
+		for (i = 0; i < 3; i++) {
+			ASSERT_EQ(0, pair_post_recv(self->b, 0, LENGTH));
+			ASSERT_EQ(0, post(&self->pair, i));
+			EXPECT_TRUE(completed(&self->pair, i, IBV_WC_SUCCESS));
+			EXPECT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+		}
+		ASSERT_EQ(0, psns(self->a, &sq[1], &none));
+		ASSERT_EQ(0, psns(self->b, &none, &rq[1]));
+		EXPECT_EQ((sq[0] + 3) & 0xffffff, sq[1]);
+		EXPECT_EQ((rq[0] + 3) & 0xffffff, rq[1]);
+		EXPECT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
 /* SQD: what is posted waits, and goes on in RTS. */
 TEST_F(pair, sqd_holds_what_is_posted)
 {

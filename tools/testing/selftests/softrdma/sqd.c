@@ -76,6 +76,23 @@ TEST_F(sqd, idle_queue_is_drained_at_once_and_says_so_once)
 	EXPECT_EQ(IBV_QPS_SQD, verbs_qp_state(end->qp));
 }
 
+/* Who asked once has not asked for the next time. */
+TEST_F(sqd, each_time_is_asked_for)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_async_event ev;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, drain(end, true));
+	EXPECT_EQ(0, wait_drained(end));
+	ASSERT_EQ(0, duo_state(end, IBV_QPS_RTS));
+	ASSERT_EQ(0, drain(end, false));
+	EXPECT_EQ(-ETIMEDOUT, duo_event(self->set.ctx, &ev, 100));
+	ASSERT_EQ(0, duo_state(end, IBV_QPS_RTS));
+	ASSERT_EQ(0, drain(end, true));
+	EXPECT_EQ(0, wait_drained(end));
+}
+
 TEST_F(sqd, nothing_is_said_to_who_did_not_ask)
 {
 	struct duo_end *end = self->duo.end;
