@@ -170,3 +170,22 @@ TEST(req_placed__too_late)
 	placed();
 	expect_retired(0, SRDMA_ST_FLUSH);
 }
+
+/* What was used up of the old ones stays used up. */
+TEST(req_update__larger_limits)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.retry_cnt = 0;
+	a.rnr_retry = 1;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+	EXPECT_EQ(req.rnr_left, 0);
+	a.retry_cnt = 7;
+	a.rnr_retry = 3;
+	srdma_rc_req_update(&req, &a);
+	EXPECT_EQ(req.retry_left, 7);
+	EXPECT_EQ(req.rnr_left, 2);
+}
