@@ -316,14 +316,14 @@ static bool in_place(const struct srdma_pkt *pkt, u32 offset, bool ends)
 }
 
 /*
- * The answer to @idx, at @psn, says that all in front of it was executed. Of the
- * oldest message it says so in vain. Returns false if the QP failed.
+ * The answer to @idx, at @psn, says that all in front of it was executed: which
+ * is news unless it is the oldest message. Returns false if the QP failed.
  */
 static bool reach(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
 {
+	srdma_req_executed(req, psn);
 	if (idx == req->una)
 		return true;
-	srdma_req_executed(req, psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return false;

@@ -137,7 +137,8 @@ void srdma_uc_req_fail(struct srdma_uc_req *req, u32 idx,
 	req->failed = true;
 	req->fail_idx = idx;
 	req->fail_status = status;
-	if (idx == req->cur)
+	/* What has not begun does not begin, or fail, before RTS. */
+	if (idx == req->cur && (req->begun || req->mode != SRDMA_REQ_DRAIN))
 		stop(req);
 }
 

@@ -88,6 +88,18 @@ TEST(req_nak__overtaken_by_the_ack)
 	EXPECT(!retired());
 }
 
+/* Even one that cannot be placed, since the packet before it is missing. */
+TEST(req_nak__overtaken_by_a_response)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 3 * MTU, 0);
+	send_all();
+	EXPECT_EQ(read_resp(1, MTU), SRDMA_REQ_DROP_GAP);
+	send_one();
+	now += 10 * MS;
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+}
+
 TEST(req_nak__copies_cost_no_retry)
 {
 	uint32_t i;

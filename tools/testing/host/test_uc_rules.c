@@ -270,6 +270,20 @@ TEST(uc_fail__waits_while_the_queue_drains)
 	EXPECT_DONE(1, SRDMA_ST_LOC_QP_OP);
 }
 
+TEST(uc_fail__of_the_next_one_waits_as_well)
+{
+	begin(SRDMA_QPT_UC);
+	srdma_uc_req_drain(&req, true);
+	post(SRDMA_WR_SEND, 4, 0);
+	srdma_uc_req_fail(&req, 0, SRDMA_ST_LOC_QP_OP);
+	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
+	EXPECT(none_done());
+	EXPECT(srdma_uc_req_drained(&req));
+	srdma_uc_req_drain(&req, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
+	EXPECT_DONE(0, SRDMA_ST_LOC_QP_OP);
+}
+
 TEST(uc_abort__flushes_also_what_was_to_fail)
 {
 	begin(SRDMA_QPT_UC);
