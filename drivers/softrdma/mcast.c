@@ -50,19 +50,27 @@ struct srdma_mcast_group *srdma_mcast_find(struct srdma_dev *dev,
 	return NULL;
 }
 
-/* Memberships of an interface go with its IP configuration, if that goes. */
-static bool is_configured(struct net_device *ndev, const union ib_gid *gid)
+/*
+ * Memberships of an interface go with its IP configuration, if that goes. One
+ * that was moved to another namespace may have a new one: that is not ours.
+ */
+static bool is_configured(const struct srdma_dev *dev, const union ib_gid *gid)
 {
+	struct net_device *ndev = dev->ndev;
+
+	ASSERT_RTNL();
+	if (dev->gone)
+		return false;
 	return is_v4(gid) ? !!__in_dev_get_rtnl(ndev) : !!__in6_dev_get(ndev);
 }
 
-static int join(struct net_device *ndev, struct srdma_mcast_group *group)
+static int join(const struct srdma_dev *dev, struct srdma_mcast_group *group)
 {
+	struct net_device *ndev = dev->ndev;
 	const union ib_gid *gid = &group->gid;
 	int err = 0;
 
-	ASSERT_RTNL();
-	if (!is_configured(ndev, gid))
+	if (!is_configured(dev, gid))
 		return -ENODEV;
 	if (is_v4(gid))
 		ip_mc_inc_group(__in_dev_get_rtnl(ndev), ipv4_of(gid));
@@ -72,12 +80,12 @@ static int join(struct net_device *ndev, struct srdma_mcast_group *group)
 	return err;
 }
 
-static void leave(struct net_device *ndev, struct srdma_mcast_group *group)
+static void leave(const struct srdma_dev *dev, struct srdma_mcast_group *group)
 {
+	struct net_device *ndev = dev->ndev;
 	const union ib_gid *gid = &group->gid;
 
-	ASSERT_RTNL();
-	if (!group->joined || !is_configured(ndev, gid))
+	if (!group->joined || !is_configured(dev, gid))
 		return;
 	if (is_v4(gid))
 		ip_mc_dec_group(__in_dev_get_rtnl(ndev), ipv4_of(gid));
@@ -98,9 +106,9 @@ void srdma_mcast_follow(struct srdma_dev *dev)
 
 	mutex_lock(&dev->mcast_lock);
 	list_for_each_entry(group, &dev->mcast, entry) {
-		if (!is_configured(dev->ndev, &group->gid))
+		if (!is_configured(dev, &group->gid))
 			group->joined = false;
-		else if (!group->joined && join(dev->ndev, group))
+		else if (!group->joined && join(dev, group))
 			netdev_warn(dev->ndev, "softrdma: multicast group not joined again\n");
 	}
 	mutex_unlock(&dev->mcast_lock);
@@ -123,7 +131,7 @@ static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
 	}
 	group->gid = *gid;
 	INIT_LIST_HEAD(&group->members);
-	err = join(dev->ndev, group);
+	err = join(dev, group);
 	if (err)
 		goto err_free;
 	list_add_tail_rcu(&group->entry, &dev->mcast);
@@ -141,7 +149,7 @@ static void group_destroy(struct srdma_dev *dev,
 {
 	lockdep_assert_held(&dev->mcast_lock);
 	list_del_rcu(&group->entry);
-	leave(dev->ndev, group);
+	leave(dev, group);
 	kfree_rcu(group, rcu);
 	srdma_dev_uncount(dev, SRDMA_OBJ_MCAST);
 }
