@@ -341,8 +341,6 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	dev_hold(ndev);
 	dev->ndev = ndev;
 	dev->gid_ndev = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
-	dev->active_mtu = srdma_dev_path_mtu(ndev);
-	dev->port_active = srdma_dev_port_is_up(dev);
 	INIT_LIST_HEAD(&dev->link_entry);
 	srdma_gids_begin(dev);
 	xa_init_flags(&dev->qp_numbers, XA_FLAGS_ALLOC);

@@ -41,8 +41,12 @@ static struct page_frag *page_with(struct frag_pool *pool, u32 min)
 		return pf;
 	pool->now = (pool->now + 1) % FRAG_PAGES;
 	pf = page_in_use(pool);
-	/* One of the last reserves is not to stay here. */
-	if (pf->page && page_is_pfmemalloc(pf->page)) {
+	/*
+	 * One of the last reserves is not to stay here, nor a single page where
+	 * more are wanted: it would be used again and again, and none tried
+	 * for, long after there is memory again.
+	 */
+	if (pf->page && (page_is_pfmemalloc(pf->page) || pf->size < min)) {
 		put_page(pf->page);
 		pf->page = NULL;
 	}

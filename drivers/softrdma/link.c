@@ -91,6 +91,29 @@ static void unclaim_netdev(struct srdma_dev *dev)
 	spin_unlock_bh(&links_lock);
 }
 
+/* Dispatched events are worked off before a device that we hold can go. */
+static void announce(struct srdma_dev *dev, enum ib_event_type event)
+{
+	if (!dev->registered || !ib_device_try_get(&dev->ib))
+		return;
+	srdma_dev_event(dev, event);
+	ib_device_put(&dev->ib);
+}
+
+/* Of a device that is still being registered publish() will tell. */
+static void announce_port(struct srdma_dev *dev)
+{
+	bool active = srdma_dev_port_is_up(dev);
+
+	ASSERT_RTNL();
+	if (!dev->registered || dev->port_active == active)
+		return;
+	dev->port_active = active;
+	if (!active)
+		srdma_stat_inc(dev, SRDMA_STAT_LINK_DOWN);
+	announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
 /*
  * From here on anybody may end the link, also before this returns. If the
  * interface went away while we registered, its notifier left that to us.
@@ -99,10 +122,14 @@ static int publish(struct srdma_dev *dev)
 {
 	bool gone;
 
+	rtnl_lock();
 	spin_lock_bh(&links_lock);
 	dev->registered = true;
 	gone = dev->gone;
+	if (!gone)
+		announce_port(dev);
 	spin_unlock_bh(&links_lock);
+	rtnl_unlock();
 	return gone ? -ENODEV : 0;
 }
 
@@ -127,8 +154,11 @@ static int add_link(const char *name, struct net_device *ndev)
 	/* In one section: from then on we are told when the interface leaves. */
 	rtnl_lock();
 	err = claim_netdev(dev, name);
-	if (!err)
+	if (!err) {
+		dev->active_mtu = srdma_dev_path_mtu(ndev);
+		dev->port_active = srdma_dev_port_is_up(dev);
 		srdma_ingress_begin(dev);
+	}
 	rtnl_unlock();
 	if (err)
 		goto err_destroy;
@@ -195,27 +225,6 @@ void srdma_link_with(const struct net_device *ndev,
 	if (dev && dev->registered)
 		what(dev, event);
 	spin_unlock_bh(&links_lock);
-}
-
-/* Dispatched events are worked off before a device that we hold can go. */
-static void announce(struct srdma_dev *dev, enum ib_event_type event)
-{
-	if (!dev->registered || !ib_device_try_get(&dev->ib))
-		return;
-	srdma_dev_event(dev, event);
-	ib_device_put(&dev->ib);
-}
-
-static void announce_port(struct srdma_dev *dev)
-{
-	bool active = srdma_dev_port_is_up(dev);
-
-	if (dev->port_active == active)
-		return;
-	dev->port_active = active;
-	if (!active)
-		srdma_stat_inc(dev, SRDMA_STAT_LINK_DOWN);
-	announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 static void change_mtu(struct srdma_dev *dev)

@@ -464,13 +464,14 @@ enum srdma_mem_why srdma_mem_write_skb(struct srdma_mem_iter *it,
  * @piece: filled; the caller takes a reference of the page if it keeps it
  *
  * Return: SRDMA_MEM_COPY for memory whose pages count no references (of kernel
- * consumers); then the iterator has not moved and srdma_mem_read() will do.
+ * consumers), or that lies 2 GB or more behind the begin of its page; then the iterator has not moved and srdma_mem_read() will do.
  */
 enum srdma_mem_why srdma_mem_piece(struct srdma_mem_iter *it, u32 len,
 				   struct srdma_mem_piece *piece)
 {
 	enum srdma_mem_why why;
 	struct page *page;
+	u64 offset;
 	void *at;
 
 	why = next_chunk(it, &at, &len);
@@ -481,8 +482,12 @@ enum srdma_mem_why srdma_mem_piece(struct srdma_mem_iter *it, u32 len,
 	page = virt_to_head_page(at);
 	if (!sendpage_ok(page))
 		return SRDMA_MEM_COPY;
+	offset = at - page_address(page);
+	/* Huge pages may be longer than the offset of a fragment can say. */
+	if (offset > INT_MAX)
+		return SRDMA_MEM_COPY;
 	piece->page = page;
-	piece->offset = at - page_address(page);
+	piece->offset = offset;
 	/* A block may be many pages, each with references of its own. */
 	piece->len = min_t(u64, len, page_size(page) - piece->offset);
 	piece->addr = at;

@@ -191,6 +191,9 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		mr_destroy(to_sdev(pd->device), mr);
 		return ERR_PTR(err);
 	}
+	/* Not all of the core's ways here fill this in. */
+	mr->ib.iova = iova;
+	mr->ib.length = length;
 	mr_open(mr, pd, iova, access);
 	return &mr->ib;
 }

@@ -617,7 +617,6 @@ void srdma_recv_ready(struct srdma_qp *qp, struct srdma_rc_res *res)
 
 	resp->mtu = attr.mtu;
 	resp->established = false;
-	resp->last_wqe = false;
 	kfree(resp->res);
 	resp->res = res;
 	if (qp->qpt == SRDMA_QPT_RC)
@@ -649,4 +648,5 @@ void srdma_recv_reset(struct srdma_qp *qp)
 	srdma_engine_clear(&qp->recv);
 	srdma_path_drop(&qp->resp.path);
 	qp->resp.has_rwqe = false;
+	qp->resp.last_wqe = false;
 }

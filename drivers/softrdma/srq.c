@@ -135,7 +135,7 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct srdma_srq *srq = to_ssrq(ib);
-	u32 max_wr;
+	u32 max_wr, limit;
 	int err = 0;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
@@ -146,7 +146,8 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 
 	mutex_lock(&srq->mutex);
 	max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
-	if ((mask & IB_SRQ_LIMIT) && attr->srq_limit > max_wr)
+	limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : READ_ONCE(srq->limit);
+	if (limit > max_wr)
 		err = -EINVAL;
 	else if (mask & IB_SRQ_MAX_WR)
 		err = resize(srq, attr, udata);

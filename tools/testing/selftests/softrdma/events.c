@@ -252,6 +252,12 @@ TEST_F(events, qp_of_an_srq_in_error_raises_last_wqe_reached_once)
 	EXPECT_EQ(-ETIMEDOUT, duo_event(self->set.ctx, &ev, 100));
 	/* What was posted to the SRQ is the SRQ's: nothing is flushed. */
 	EXPECT_EQ(0, ibv_poll_cq(duo->end[1].recv_cq, 1, &wc));
+	/* After a reset it is, even if the QP was never to receive. */
+	ASSERT_EQ(0, duo_state(&duo->end[1], IBV_QPS_RESET));
+	ASSERT_EQ(0, verbs_qp_to(&self->set, duo->end[1].qp, IBV_QPS_INIT, 0));
+	ASSERT_EQ(0, duo_state(&duo->end[1], IBV_QPS_ERR));
+	EXPECT_ONE_QP_EVENT(self->set.ctx, duo->end[1].qp,
+			    IBV_EVENT_QP_LAST_WQE_REACHED);
 	EXPECT_EQ(0, duo_close(duo));
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }

@@ -91,6 +91,28 @@ TEST_F(dev, limit_above_the_queue_is_refused)
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* Nor can the queue become shorter than its limit, which stays. */
+TEST_F(dev, queue_below_its_limit_is_refused)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 40 };
+	struct ibv_srq *srq;
+
+	srq = srq_of(&self->set, 64, 1);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	attr.max_wr = 30;
+	EXPECT_EQ(EINVAL, ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR));
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_LE(64, attr.max_wr);
+	EXPECT_EQ(40, attr.srq_limit);
+	/* Both at once may. */
+	attr.max_wr = 30;
+	attr.srq_limit = 20;
+	EXPECT_EQ(0, ibv_modify_srq(srq, &attr,
+				    IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
 /* A QP that sends to itself, and receives from the SRQ. */
 static struct ibv_qp *qp_on(struct verbs_set *set, struct ibv_srq *srq)
 {
