@@ -78,8 +78,13 @@ deps:
 	@scripts/deps all
 
 module:
-	@scripts/deps build
+	@scripts/deps $(if $(KERNEL)$(C),build,module)
 	@scripts/module $(kernel-arg) $(kbuild-args)
+
+# What is fetched is not the kernel of this machine, nor that of KDIR.
+ifneq ($(and $(KERNEL),$(filter install modules_install,$(MAKECMDGOALS))),)
+$(error make $(MAKECMDGOALS) is for the running kernel or KDIR=, not for KERNEL=)
+endif
 
 kdir-release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h)
@@ -90,7 +95,7 @@ install modules_install: module
 		$(kdir-release)
 
 check:
-	@scripts/deps build host
+	@scripts/deps build host check
 	@scripts/check
 
 host-test sim host-mutants host-coverage:
@@ -125,5 +130,9 @@ bench-scale:
 clean:
 	rm -rf build
 
+# By name: SOFTRDMA_CACHE may be a folder that has other things in it, too.
 distclean: clean
-	rm -rf "$${SOFTRDMA_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/softrdma}"
+	cache="$${SOFTRDMA_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/softrdma}"; \
+	[ ! -d "$$cache" ] || { cd "$$cache" && \
+		rm -rf apt kernel linux-files root uml kvm.json && \
+		rmdir --ignore-fail-on-non-empty "$$PWD"; }
