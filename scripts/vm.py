@@ -51,6 +51,9 @@ BUSYBOX_LINKS = ("sh", "mount", "insmod", "mkdir", "switch_root", "poweroff",
 EMULATOR_RACE = re.compile(r"Oops: int3|int3: 0000 \[#1\]")
 EMULATOR_RETRIES = 2
 
+# What node B of a pair has to end in once A ended without telling it.
+PEER_END_S = 20
+
 # A command's time limit does not count the boot; seconds the whole may take on
 # top of it before the kernel is given up.
 BOOT_ALLOWANCE = {"kvm": 60, "tcg": 240, "icount": 900}
@@ -394,13 +397,21 @@ class Run:
     def wait(self, limit, show=True):
         """Until every kernel ended by itself, or was given up."""
         end = time.monotonic() + limit
+        told = False
         while any(q.poll() is None for q in self.qemu.values()):
             if show:
                 self.show_output()
             if time.monotonic() > end:
-                if show:
+                if show and not told:
                     note(f"no end after {limit} s; the kernel is given up")
                 break
+            # B serves until it is told; A ended before it could tell.
+            if (len(self.qemu) == 2 and not told and
+                    self.qemu["A"].poll() is not None and
+                    not os.path.exists(self.path("peer/quit"))):
+                open(self.path("peer/quit"), "w").close()
+                told = True
+                end = min(end, time.monotonic() + PEER_END_S)
             # A peer that ends first is lost: the other would wait for it.
             if (len(self.qemu) == 2 and self.qemu["B"].poll() is not None and
                     not os.path.exists(self.path("peer/quit"))):
@@ -471,6 +482,9 @@ class Run:
                 tail = self.read(f"console.{node}").splitlines()[-25:]
                 tail += self.read(f"qemu.{node}").splitlines()[-5:]
                 print("\n".join(tail), file=sys.stderr)
+        # Why A failed, not that B did not get to its end after that.
+        if int(status["A"] or 0):
+            return int(status["A"])
         if not all(status.values()):
             return LOST
         for node in self.nodes:
