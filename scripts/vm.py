@@ -568,11 +568,19 @@ def choose_accel(args, kernel):
     return "kvm" if kvm_works(args, kernel) else "tcg"
 
 
+def end_on_signals():
+    """Make them an exit like others, which ends the kernel and tidies up."""
+    for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        # Under nohup, and in the background, one is to be ignored.
+        if signal.getsignal(s) != signal.SIG_IGN:
+            signal.signal(s, lambda n, _: sys.exit(128 + n))
+
+
 def main():
     args = parse_args()
     if args.kernel == "debug":
         delegate_to_uml()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    end_on_signals()
 
     kernel = fetch_kernel(args.kernel)
     ko = args.module and os.path.realpath(args.module)
