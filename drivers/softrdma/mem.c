@@ -464,7 +464,8 @@ enum srdma_mem_why srdma_mem_write_skb(struct srdma_mem_iter *it,
  * @piece: filled; the caller takes a reference of the page if it keeps it
  *
  * Return: SRDMA_MEM_COPY for memory whose pages count no references (of kernel
- * consumers), or that lies 2 GB or more behind the begin of its page; then the iterator has not moved and srdma_mem_read() will do.
+ * consumers), or that lies 2 GB or more behind the begin of its page; then the
+ * iterator has not moved and srdma_mem_read() will do.
  */
 enum srdma_mem_why srdma_mem_piece(struct srdma_mem_iter *it, u32 len,
 				   struct srdma_mem_piece *piece)
