@@ -93,8 +93,8 @@ static void keep_attr(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
 }
 
 /* The connection manager makes and destroys handles with interrupts disabled. */
-static int publish(struct srdma_dev *dev, struct srdma_ah_entry *entry,
-		   u32 *num, gfp_t gfp)
+static int publish_ah(struct srdma_dev *dev, struct srdma_ah_entry *entry,
+		      u32 *num, gfp_t gfp)
 {
 	unsigned long flags;
 	int ret;
@@ -140,7 +140,7 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		err = PTR_ERR(entry);
 		goto err_count;
 	}
-	err = publish(dev, entry, &ah->num, gfp);
+	err = publish_ah(dev, entry, &ah->num, gfp);
 	if (err)
 		goto err_entry;
 	RCU_INIT_POINTER(ah->entry, entry);

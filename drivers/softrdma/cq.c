@@ -27,7 +27,7 @@ static void call_event_handler(struct srdma_cq *cq)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 }
 
-static void call_handlers(struct tasklet_struct *tasklet)
+static void call_cq_handlers(struct tasklet_struct *tasklet)
 {
 	struct srdma_cq *cq = from_tasklet(cq, tasklet, tasklet);
 
@@ -85,7 +85,7 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
-	tasklet_setup(&cq->tasklet, call_handlers);
+	tasklet_setup(&cq->tasklet, call_cq_handlers);
 	fill_spec(cq, attr->cqe, &spec);
 	err = srdma_ring_create(&cq->ring, &spec, ucontext, &resp.ring);
 	if (err)
@@ -138,7 +138,7 @@ static int move_entries(struct srdma_cq *cq, struct srdma_ring *to)
 	return 0;
 }
 
-static int resize(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
+static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
 	struct srdma_abi_create_cq_resp resp = {};
@@ -177,12 +177,12 @@ out:
 #ifdef SRDMA_HAVE_RESIZE_USER_CQ
 int srdma_cq_resize(struct ib_cq *ib, unsigned int cqe, struct ib_udata *udata)
 {
-	return resize(to_scq(ib), cqe, udata);
+	return resize_cq(to_scq(ib), cqe, udata);
 }
 #else
 int srdma_cq_resize(struct ib_cq *ib, int cqe, struct ib_udata *udata)
 {
-	return cqe < 0 ? -EINVAL : resize(to_scq(ib), cqe, udata);
+	return cqe < 0 ? -EINVAL : resize_cq(to_scq(ib), cqe, udata);
 }
 #endif
 

@@ -76,7 +76,7 @@ static int limit_of(const struct srdma_flight *flight)
  * Since an engine met the limit, so much has left in so long. Two that meet it
  * at once, or add to it meanwhile, spoil an estimate: it is one of many.
  */
-static void adapt(struct srdma_flight *flight, int left)
+static void adapt_flight(struct srdma_flight *flight, int left)
 {
 	u64 took = ktime_get_ns() - READ_ONCE(flight->full_at);
 	u64 gone = max(READ_ONCE(flight->full_bytes) - left, 0);
@@ -94,7 +94,7 @@ static void wake(struct srdma_qp *qp, int left)
 
 	if (!waiting)
 		return;
-	adapt(&qp->flight, left);
+	adapt_flight(&qp->flight, left);
 	if (waiting & BIT(FLIGHT_SEND))
 		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_TX_FREED);
 	if (waiting & BIT(FLIGHT_RECV))

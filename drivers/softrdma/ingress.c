@@ -195,7 +195,7 @@ static bool cut_off_filling(struct sk_buff *skb, unsigned int len)
 	return len <= skb->len && !pskb_trim_rcsum(skb, len);
 }
 
-static bool is_roce(const void *udp)
+static bool udp_is_roce(const void *udp)
 {
 	return ((const struct udphdr *)udp)->dest == htons(ROCE_V2_UDP_DPORT);
 }
@@ -211,7 +211,7 @@ static bool is_plain_v4(struct sk_buff *skb)
 		return false;
 	ip = ip_hdr(skb);
 	return ip->version == 4 && ip->ihl == 5 &&
-	       ip->protocol == IPPROTO_UDP && is_roce(ip + 1) &&
+	       ip->protocol == IPPROTO_UDP && udp_is_roce(ip + 1) &&
 	       !ip_is_fragment(ip) && !ip_fast_csum(ip, 5) &&
 	       ntohs(ip->tot_len) >= headers &&
 	       cut_off_filling(skb, ntohs(ip->tot_len));
@@ -225,7 +225,7 @@ static bool is_plain_v6(struct sk_buff *skb)
 		return false;
 	ip = ipv6_hdr(skb);
 	return ip->version == 6 && ip->nexthdr == IPPROTO_UDP &&
-	       is_roce(ip + 1) &&
+	       udp_is_roce(ip + 1) &&
 	       ntohs(ip->payload_len) >= sizeof(struct udphdr) &&
 	       cut_off_filling(skb, ntohs(ip->payload_len) + sizeof(*ip));
 }
@@ -253,8 +253,8 @@ static void count_v6(struct net *net, const struct sk_buff *skb)
  * The control block is nobody's between two layers. What is wrong with a
  * packet is found, and counted, where the stack has let it in.
  */
-static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
-			 bool is_v6, u64 pass)
+static unsigned int take_early(struct srdma_dev *dev, struct sk_buff *skb,
+			       bool is_v6, u64 pass)
 {
 	struct net *net = dev->net->net;
 	enum srdma_stat why;
@@ -282,8 +282,8 @@ static unsigned int take(struct srdma_dev *dev, struct sk_buff *skb,
 }
 
 /* Softirq, RCU read side. */
-static unsigned int receive(void *priv, struct sk_buff *skb,
-			    const struct nf_hook_state *state)
+static unsigned int receive_early(void *priv, struct sk_buff *skb,
+				  const struct nf_hook_state *state)
 {
 	struct srdma_dev *dev = priv;
 	struct net *net = state->net;
@@ -298,13 +298,13 @@ static unsigned int receive(void *priv, struct sk_buff *skb,
 			return NF_ACCEPT;
 		pass = make_pass_v4(skb->dev, rt_genid_ipv4(net), generation,
 				    ip_hdr(skb));
-		return pass ? take(dev, skb, false, pass) : NF_ACCEPT;
+		return pass ? take_early(dev, skb, false, pass) : NF_ACCEPT;
 	}
 	if (skb->protocol == htons(ETH_P_IPV6)) {
 		if (!meets_only_us(net->nf.hooks_ipv6) || !is_plain_v6(skb))
 			return NF_ACCEPT;
 		pass = make_pass(rt_genid_ipv6(net), generation);
-		return take(dev, skb, true, pass);
+		return take_early(dev, skb, true, pass);
 	}
 	return NF_ACCEPT;
 }
@@ -319,7 +319,7 @@ void srdma_ingress_begin(struct srdma_dev *dev)
 {
 	ASSERT_RTNL();
 	dev->ingress = (struct nf_hook_ops) {
-		.hook = receive,
+		.hook = receive_early,
 		.dev = dev->ndev,
 		.priv = dev,
 		.pf = NFPROTO_NETDEV,

@@ -8,8 +8,6 @@
  * device with its driver id). All of them meet in srdma_link_dealloc(), which
  * the core calls exactly once when nobody uses the device any more.
  */
-#define pr_fmt(fmt) "softrdma: " fmt
-
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
@@ -70,7 +68,7 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 	spin_lock_bh(&links_lock);
 	other = find_link(ndev);
 	if (other) {
-		pr_err("%s: %s already has the link %s\n", name, ndev->name,
+		pr_err("softrdma: %s: %s already has the link %s\n", name, ndev->name,
 		       other->registered ? dev_name(&other->ib.dev) :
 					   "that is being made");
 		err = -EEXIST;
@@ -100,7 +98,7 @@ static void announce(struct srdma_dev *dev, enum ib_event_type event)
 	ib_device_put(&dev->ib);
 }
 
-/* Of a device that is still being registered publish() will tell. */
+/* Of a device that is still being registered publish_link() will tell. */
 static void announce_port(struct srdma_dev *dev)
 {
 	bool active = srdma_dev_port_is_up(dev);
@@ -118,7 +116,7 @@ static void announce_port(struct srdma_dev *dev)
  * From here on anybody may end the link, also before this returns. If the
  * interface went away while we registered, its notifier left that to us.
  */
-static int publish(struct srdma_dev *dev)
+static int publish_link(struct srdma_dev *dev)
 {
 	bool gone;
 
@@ -139,7 +137,7 @@ static int add_link(const char *name, struct net_device *ndev)
 	int err;
 
 	if (!is_supported(ndev)) {
-		pr_err("%s: %s is not an Ethernet-like interface (type %u)\n",
+		pr_err("softrdma: %s: %s is not an Ethernet-like interface (type %u)\n",
 		       name, ndev->name, ndev->type);
 		return -EOPNOTSUPP;
 	}
@@ -147,7 +145,7 @@ static int add_link(const char *name, struct net_device *ndev)
 	dev = srdma_dev_create(ndev);
 	if (IS_ERR(dev)) {
 		if (PTR_ERR(dev) == -EADDRINUSE)
-			pr_err("%s: UDP port 4791 is taken in the namespace of %s; is another RoCE driver loaded?\n",
+			pr_err("softrdma: %s: UDP port 4791 is taken in the namespace of %s; is another RoCE driver loaded?\n",
 			       name, ndev->name);
 		return PTR_ERR(dev);
 	}
@@ -165,18 +163,18 @@ static int add_link(const char *name, struct net_device *ndev)
 
 	dev->ib.link_ops = &link_ops;
 	/*
-	 * Keeps the memory for publish(): once registered, the device can be
+	 * Keeps the memory for publish_link(): once registered, the device can be
 	 * taken down by somebody else at any moment.
 	 */
 	get_device(&dev->ib.dev);
 	err = srdma_dev_register(dev, name);
 	if (err) {
-		pr_err("%s: cannot register on %s: %d\n", name, ndev->name,
+		pr_err("softrdma: %s: cannot register on %s: %d\n", name, ndev->name,
 		       err);
 		put_device(&dev->ib.dev);
 		goto err_destroy;
 	}
-	err = publish(dev);
+	err = publish_link(dev);
 	if (err)
 		ib_unregister_device(&dev->ib);
 	put_device(&dev->ib.dev);
@@ -237,7 +235,7 @@ static void change_mtu(struct srdma_dev *dev)
 	announce(dev, IB_EVENT_CLIENT_REREGISTER);
 }
 
-/* A link that is still being registered ends itself: see publish(). */
+/* A link that is still being registered ends itself: see publish_link(). */
 static void end_link(struct srdma_dev *dev)
 {
 	dev->gone = true;

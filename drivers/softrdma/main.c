@@ -54,6 +54,10 @@ static void __exit softrdma_exit(void)
 	srdma_crc_exit();
 }
 
+/* For gcc this is all of the program (Kbuild); who calls these is not in it. */
+int init_module(void) __visible;
+void cleanup_module(void) __visible;
+
 module_init(softrdma_init);
 module_exit(softrdma_exit);
 

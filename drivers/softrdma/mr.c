@@ -13,7 +13,7 @@
 #include "ucontext.h"
 
 /* Flags that a region may be asked for; those that are hints do nothing. */
-#define ACCESS_KNOWN	(IB_ACCESS_LOCAL_WRITE | SRDMA_ACCESS_REMOTE | \
+#define MR_ACCESS_KNOWN	(IB_ACCESS_LOCAL_WRITE | SRDMA_ACCESS_REMOTE | \
 			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
 			 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
@@ -22,7 +22,7 @@ static int check_access(u32 access)
 {
 	if (access & IB_ACCESS_ON_DEMAND)
 		return -EOPNOTSUPP;
-	if (access & ~(u32)ACCESS_KNOWN)
+	if (access & ~(u32)MR_ACCESS_KNOWN)
 		return -EINVAL;
 	/* C10-62: what a peer may write its owner must be able to write. */
 	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&

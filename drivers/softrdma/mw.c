@@ -18,7 +18,7 @@
  * write access, too, which means nothing: windows are for remote access only.
  */
 #define ACCESS_GIVEN	(SRDMA_ACCESS_REMOTE | IB_ZERO_BASED)
-#define ACCESS_KNOWN	(ACCESS_GIVEN | IB_ACCESS_LOCAL_WRITE)
+#define MW_ACCESS_KNOWN	(ACCESS_GIVEN | IB_ACCESS_LOCAL_WRITE)
 
 static struct srdma_mw_handle *to_handle(struct ib_mw *ib)
 {
@@ -112,7 +112,7 @@ static enum srdma_mem_why check_window(const struct srdma_mw *mw,
 	/* C10-72 */
 	if (mw->key.pd != who->pd)
 		return SRDMA_MEM_PD;
-	if (bind->access & ~(u32)ACCESS_KNOWN)
+	if (bind->access & ~(u32)MW_ACCESS_KNOWN)
 		return SRDMA_MEM_ACCESS;
 	if (mw->type == IB_MW_TYPE_1) {
 		/* o10-36.2.2 */

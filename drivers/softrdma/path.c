@@ -309,8 +309,8 @@ void srdma_path_drop(struct srdma_path *path)
  * single packets, and what goes through lets them grow again. A loss by chance
  * does not: shorter trains are more of them, and more of those are lost.
  */
-static void adapt(struct srdma_path *path, const struct srdma_burst *burst,
-		  u32 most)
+static void adapt_path(struct srdma_path *path, const struct srdma_burst *burst,
+		       u32 most)
 {
 	u32 now = path->train_now;
 
@@ -340,6 +340,6 @@ u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 {
 	u32 most = max(path->train_bytes / packet_len, 1U);
 
-	adapt(path, burst, most);
+	adapt_path(path, burst, most);
 	return min_t(u32, most, path->train_now);
 }

@@ -128,8 +128,8 @@ static void fill_pieces(struct srdma_wqe *wqe, const struct ib_send_wr *wr)
 		};
 }
 
-static int fill(const struct srdma_qp *qp, struct srdma_wqe *wqe,
-		const struct ib_send_wr *wr)
+static int fill_wqe(const struct srdma_qp *qp, struct srdma_wqe *wqe,
+		    const struct ib_send_wr *wr)
 {
 	const struct srdma_wqe_limits *limits = &qp->sq.limits;
 	int err = 0;
@@ -169,7 +169,7 @@ static int post_one(struct srdma_qp *qp, const struct ib_send_wr *wr)
 
 	if (next == srdma_ring_load(ring, ring->consumer))
 		return -ENOMEM;
-	err = fill(qp, srdma_ring_slot(ring, producer), wr);
+	err = fill_wqe(qp, srdma_ring_slot(ring, producer), wr);
 	if (!err)
 		srdma_ring_store(ring->producer, next);
 	return err;

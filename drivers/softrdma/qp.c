@@ -49,9 +49,9 @@ static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
 	return 0;
 }
 
-static int check_create(struct srdma_dev *dev,
-			const struct ib_qp_init_attr *init,
-			struct ib_udata *udata)
+static int check_create_qp(struct srdma_dev *dev,
+			   const struct ib_qp_init_attr *init,
+			   struct ib_udata *udata)
 {
 	if (init->create_flags || init->rwq_ind_tbl || init->xrcd)
 		return -EOPNOTSUPP;
@@ -166,7 +166,7 @@ err_sq:
 	return err;
 }
 
-static void call_handler(struct srdma_qp *qp, enum ib_event_type type)
+static void call_qp_handler(struct srdma_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = &qp->dev->ib,
@@ -178,14 +178,14 @@ static void call_handler(struct srdma_qp *qp, enum ib_event_type type)
 		qp->ib->event_handler(&event, qp->ib->qp_context);
 }
 
-static void call_handlers(struct tasklet_struct *tasklet)
+static void call_qp_handlers(struct tasklet_struct *tasklet)
 {
 	struct srdma_qp *qp = from_tasklet(qp, tasklet, event_tasklet);
 	unsigned long events = xchg(&qp->events, 0);
 	unsigned int type;
 
 	for_each_set_bit(type, &events, BITS_PER_LONG)
-		call_handler(qp, type);
+		call_qp_handler(qp, type);
 }
 
 static struct srdma_qp *alloc_qp(struct ib_qp *ib,
@@ -201,7 +201,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
-	tasklet_setup(&qp->event_tasklet, call_handlers);
+	tasklet_setup(&qp->event_tasklet, call_qp_handlers);
 	qp->ib = ib;
 	qp->dev = to_sdev(ib->device);
 	qp->pd = ib->pd;
@@ -217,7 +217,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 }
 
 /* From here on packets find the QP, and meet its state. */
-static int publish(struct srdma_qp *qp)
+static int publish_qp(struct srdma_qp *qp)
 {
 	struct srdma_dev *dev = qp->dev;
 	int err;
@@ -249,7 +249,7 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	struct srdma_qp *qp;
 	int err;
 
-	err = qp_type(init, &qpt) ?: check_create(dev, init, udata);
+	err = qp_type(init, &qpt) ?: check_create_qp(dev, init, udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_QP);
@@ -267,7 +267,7 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	if (err)
 		goto err_queues;
 	srdma_qp_begin(qp);
-	err = publish(qp);
+	err = publish_qp(qp);
 	if (err)
 		goto err_engines;
 
@@ -320,7 +320,7 @@ void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type)
 {
 	trace_srdma_event(qp, type);
 	if (qp->is_user) {
-		call_handler(qp, type);
+		call_qp_handler(qp, type);
 	} else {
 		set_bit(type, &qp->events);
 		tasklet_schedule(&qp->event_tasklet);

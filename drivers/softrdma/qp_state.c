@@ -311,8 +311,9 @@ static void apply(struct srdma_qp *qp, enum ib_qp_state from,
 }
 
 /* RTR needs a place for the answers to READs and atomics. */
-static int prepare(const struct srdma_qp *qp, const struct ib_qp_attr *attr,
-		   int mask, struct srdma_rc_res **res)
+static int prepare_move(const struct srdma_qp *qp,
+			const struct ib_qp_attr *attr, int mask,
+			struct srdma_rc_res **res)
 {
 	*res = NULL;
 	if (!(mask & IB_QP_MAX_DEST_RD_ATOMIC) || qp->qpt != SRDMA_QPT_RC ||
@@ -343,7 +344,7 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 		if (err)
 			return err;
 	}
-	err = prepare(qp, attr, mask, &res);
+	err = prepare_move(qp, attr, mask, &res);
 	if (err)
 		return err;
 

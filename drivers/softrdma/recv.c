@@ -86,7 +86,7 @@ static void fail_rwqe(struct request *r, enum ib_wc_status status)
 		complete_rwqe(r, status, IB_WC_RECV, 0, false);
 }
 
-static enum srdma_rq_taken take(struct srdma_qp *qp)
+static enum srdma_rq_taken take_receive(struct srdma_qp *qp)
 {
 	u32 left;
 
@@ -100,7 +100,7 @@ static enum outcome take_rwqe(struct srdma_qp *qp)
 	struct srdma_responder *resp = &qp->resp;
 
 	if (!resp->has_rwqe) {
-		switch (take(qp)) {
+		switch (take_receive(qp)) {
 		case SRDMA_RQ_EMPTY:
 			return OUTCOME_NO_RWQE;
 		case SRDMA_RQ_BAD:

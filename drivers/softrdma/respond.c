@@ -58,7 +58,7 @@ static u32 credits(const struct srdma_qp *qp)
 }
 
 /* A fatal NAK is out: the QP follows it. */
-static void fail(struct srdma_qp *qp, u8 syndrome)
+static void fail_responder(struct srdma_qp *qp, u8 syndrome)
 {
 	switch (srdma_aeth_value(syndrome)) {
 	case SRDMA_NAK_INV_REQ:
@@ -124,7 +124,7 @@ static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
 			srdma_burst_trim(&burst->b, count);
 		srdma_rc_resp_sent(rc, burst);
 		if (burst->fatal)
-			fail(qp, burst->syndrome);
+			fail_responder(qp, burst->syndrome);
 		return true;
 	case SRDMA_TX_BUSY:
 		return false;

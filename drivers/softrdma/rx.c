@@ -27,7 +27,7 @@
 #include "rx.h"
 
 /* Is this UDP to the RoCE port? */
-static bool is_roce(const struct sk_buff *skb, int udp_at)
+static bool skb_is_roce(const struct sk_buff *skb, int udp_at)
 {
 	const struct udphdr *udp;
 	struct udphdr buf;
@@ -105,7 +105,7 @@ bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 	return true;
 }
 
-static void take(struct sk_buff *skb)
+static void take_skb(struct sk_buff *skb)
 {
 	const struct srdma_arrival *arrival = srdma_arrival(skb);
 
@@ -334,7 +334,7 @@ void srdma_rx_dispatch_looped(struct sk_buff_head *list)
  */
 void srdma_rx_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 {
-	take(skb);
+	take_skb(skb);
 	if (!is_lost_on_demand(skb))
 		deliver(qp, response, skb);
 	srdma_qp_put(qp);
@@ -386,13 +386,13 @@ static unsigned int receive_here(struct srdma_dev *dev, struct sk_buff *skb,
 		srdma_drop(dev, why, 1);
 		return NF_DROP;
 	}
-	take(skb);
+	take_skb(skb);
 	dispatch(skb, &pass);
 	return NF_STOLEN;
 }
 
-static unsigned int receive(struct srdma_dev *dev, struct sk_buff *skb,
-			    bool is_v6, u64 pass)
+static unsigned int receive_at(struct srdma_dev *dev, struct sk_buff *skb,
+			       bool is_v6, u64 pass)
 {
 	unsigned int verdict;
 
@@ -415,7 +415,7 @@ static unsigned int receive_v4(void *priv, struct sk_buff *skb,
 	struct srdma_dev *dev;
 	struct in6_addr daddr;
 
-	if (ip->protocol != IPPROTO_UDP || !is_roce(skb, ip->ihl * 4))
+	if (ip->protocol != IPPROTO_UDP || !skb_is_roce(skb, ip->ihl * 4))
 		return NF_ACCEPT;
 	ipv6_addr_set_v4mapped(ip->daddr, &daddr);
 	dev = find_dev(state->net, inet_sdif(skb) ?: skb->dev->ifindex, &daddr,
@@ -427,8 +427,8 @@ static unsigned int receive_v4(void *priv, struct sk_buff *skb,
 		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
 		return NF_DROP;
 	}
-	return receive(dev, skb, false,
-		       srdma_ingress_pass_v4(dev, skb, generation));
+	return receive_at(dev, skb, false,
+			  srdma_ingress_pass_v4(dev, skb, generation));
 }
 
 /*
@@ -442,7 +442,7 @@ static unsigned int receive_v6(void *priv, struct sk_buff *skb,
 	const struct ipv6hdr *ip = ipv6_hdr(skb);
 	struct srdma_dev *dev;
 
-	if (ip->nexthdr != IPPROTO_UDP || !is_roce(skb, sizeof(*ip)))
+	if (ip->nexthdr != IPPROTO_UDP || !skb_is_roce(skb, sizeof(*ip)))
 		return NF_ACCEPT;
 	dev = find_dev(state->net, inet6_sdif(skb) ?: skb->dev->ifindex,
 		       &ip->daddr, ipv6_addr_is_multicast(&ip->daddr));
@@ -452,8 +452,8 @@ static unsigned int receive_v6(void *priv, struct sk_buff *skb,
 		srdma_drop(dev, SRDMA_STAT_RX_MALFORMED, 1);
 		return NF_DROP;
 	}
-	return receive(dev, skb, true,
-		       srdma_ingress_pass_v6(dev, skb, generation));
+	return receive_at(dev, skb, true,
+			  srdma_ingress_pass_v6(dev, skb, generation));
 }
 
 /* Behind every filter: what a firewall drops never gets here. */

@@ -59,7 +59,7 @@ static void push(struct srdma_qp *qp)
 		srdma_uc_req_push(&qp->req.uc);
 }
 
-static void fail(struct srdma_qp *qp, u32 idx, enum srdma_status status)
+static void fail_request(struct srdma_qp *qp, u32 idx, enum srdma_status status)
 {
 	if (is_rc(qp))
 		srdma_rc_req_fail(&qp->req.rc, idx, status);
@@ -110,7 +110,7 @@ static int fetch(struct srdma_qp *qp, int max)
 		trace_srdma_wqe_fetch(qp, srdma_send_wqe(req, idx));
 		push(qp);
 		if (why)
-			fail(qp, idx, srdma_wqe_status(why));
+			fail_request(qp, idx, srdma_wqe_status(why));
 	}
 	return n;
 }
@@ -271,10 +271,10 @@ static bool more_follows(const struct srdma_qp *qp,
 }
 
 /* All that is special about a request; or why it cannot be sent. */
-static enum srdma_status prepare(struct srdma_qp *qp,
-				 const struct srdma_wqe *wqe,
-				 struct srdma_pkt *hdr, struct srdma_burst *b,
-				 struct srdma_tx *tx)
+static enum srdma_status prepare_send(struct srdma_qp *qp,
+				      const struct srdma_wqe *wqe,
+				      struct srdma_pkt *hdr, struct srdma_burst *b,
+				      struct srdma_tx *tx)
 {
 	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
 
@@ -327,7 +327,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 	enum srdma_status status;
 	u32 count;
 
-	status = prepare(qp, wqe, &hdr, &b, &tx);
+	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;
 
@@ -347,7 +347,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		break;
 	}
 err_fail:
-	fail(qp, burst->idx, status);
+	fail_request(qp, burst->idx, status);
 	return true;
 }
 
@@ -380,7 +380,7 @@ static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 	}
 	/* The one status for all three (11.6.2, memory management operations). */
 	if (why)
-		fail(qp, burst->idx, SRDMA_ST_MW_BIND);
+		fail_request(qp, burst->idx, SRDMA_ST_MW_BIND);
 	else if (is_rc(qp))
 		srdma_rc_req_local_done(&qp->req.rc, burst);
 	else

@@ -6,7 +6,7 @@
 #include "srq.h"
 #include "ucontext.h"
 
-static int check_create(const struct ib_srq_init_attr *init)
+static int check_create_srq(const struct ib_srq_init_attr *init)
 {
 	const struct ib_srq_attr *attr = &init->attr;
 
@@ -18,7 +18,7 @@ static int check_create(const struct ib_srq_init_attr *init)
 	return 0;
 }
 
-static void call_handler(struct srdma_srq *srq)
+static void call_srq_handler(struct srdma_srq *srq)
 {
 	struct ib_event event = {
 		.device = srq->ib.device,
@@ -34,7 +34,7 @@ static void limit_reached(struct tasklet_struct *tasklet)
 {
 	struct srdma_srq *srq = from_tasklet(srq, tasklet, event_tasklet);
 
-	call_handler(srq);
+	call_srq_handler(srq);
 }
 
 int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
@@ -46,7 +46,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	struct srdma_srq *srq = to_ssrq(ib);
 	int err;
 
-	err = check_create(init) ?: srdma_udata_no_input(udata);
+	err = check_create_srq(init) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_SRQ);
@@ -107,8 +107,8 @@ static int answer_map(struct ib_udata *udata, const struct srdma_abi_map *map)
 		-EFAULT : 0;
 }
 
-static int resize(struct srdma_srq *srq, struct ib_srq_attr *attr,
-		  struct ib_udata *udata)
+static int resize_srq(struct srdma_srq *srq, struct ib_srq_attr *attr,
+		      struct ib_udata *udata)
 {
 	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
 	struct srdma_abi_map map = {};
@@ -150,7 +150,7 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 	if (limit > max_wr)
 		err = -EINVAL;
 	else if (mask & IB_SRQ_MAX_WR)
-		err = resize(srq, attr, udata);
+		err = resize_srq(srq, attr, udata);
 	if (!err && (mask & IB_SRQ_LIMIT))
 		WRITE_ONCE(srq->limit, attr->srq_limit);
 	mutex_unlock(&srq->mutex);
@@ -182,7 +182,7 @@ int srdma_srq_post(struct ib_srq *ib, const struct ib_recv_wr *wr,
 static void raise_limit(struct srdma_srq *srq)
 {
 	if (srq->ib.uobject)
-		call_handler(srq);
+		call_srq_handler(srq);
 	else
 		tasklet_schedule(&srq->event_tasklet);
 }

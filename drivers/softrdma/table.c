@@ -7,7 +7,8 @@
 #include "table.h"
 
 /* The node in a slot, made if need be. Two that make it at once make one. */
-static struct srdma_table_node *grow(struct srdma_table_node *parent, u32 slot)
+static struct srdma_table_node *grow_node(struct srdma_table_node *parent,
+					  u32 slot)
 {
 	struct srdma_table_node *node, *other;
 
@@ -50,8 +51,8 @@ int srdma_table_reserve(struct srdma_table *table, u32 number)
 	const u32 mask = SRDMA_TABLE_SLOTS - 1;
 	struct srdma_table_node *node;
 
-	node = grow(&table->root, number >> 2 * SRDMA_TABLE_BITS & mask);
-	if (!node || !grow(node, number >> SRDMA_TABLE_BITS & mask))
+	node = grow_node(&table->root, number >> 2 * SRDMA_TABLE_BITS & mask);
+	if (!node || !grow_node(node, number >> SRDMA_TABLE_BITS & mask))
 		return -ENOMEM;
 	return 0;
 }

@@ -207,8 +207,8 @@ static struct sk_buff *alloc_wire_skb(const struct srdma_path *path, u32 linear)
  * The UDP checksum is left to whoever needs it: with a train that is the one
  * way there is, and packets that stay on this host need none.
  */
-static void put_udp(struct sk_buff *skb, const struct srdma_path *path,
-		    struct udphdr *uh)
+static void put_udp_header(struct sk_buff *skb, const struct srdma_path *path,
+			   struct udphdr *uh)
 {
 	const struct srdma_av *av = &path->av;
 	u32 len = skb->len - skb_transport_offset(skb);
@@ -242,7 +242,7 @@ static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 	if (!is_v6)
 		ip_hdr(skb)->id = htons(path->id);
 	path->id += count;
-	put_udp(skb, path, udp_hdr(skb));
+	put_udp_header(skb, path, udp_hdr(skb));
 
 	if (count > 1) {
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;

@@ -83,7 +83,7 @@ static u32 look_up(const struct word_table *table, u16 v)
 	return table->of[0][v >> 8] ^ table->of[1][v & 0xff];
 }
 
-static void put_udp(u8 *p, const void *udp)
+static void put_udp_summed(u8 *p, const void *udp)
 {
 	memcpy(p, udp, UDP_LEN);
 	memset(p + UDP_LENGTH, 0, 2);
@@ -102,7 +102,7 @@ void srdma_icrc_flow_v4(struct srdma_icrc_flow *flow, const void *ip,
 	memset(b + V4_ID, 0, 2);
 	b[V4_TTL] = 0xff;
 	memset(b + V4_CHECK, 0xff, 2);
-	put_udp(b + LINK_LEN + V4_LEN, udp);
+	put_udp_summed(b + LINK_LEN + V4_LEN, udp);
 	flow->state = srdma_crc32_portable(~0u, b, sizeof(b));
 	flow->ipv4 = true;
 }
@@ -119,7 +119,7 @@ void srdma_icrc_flow_v6(struct srdma_icrc_flow *flow, const void *ip,
 	memset(b + V6_FLOW + 1, 0xff, 3);
 	memset(b + V6_PAYLOAD_LEN, 0, 2);
 	b[V6_HOP_LIMIT] = 0xff;
-	put_udp(b + LINK_LEN + V6_LEN, udp);
+	put_udp_summed(b + LINK_LEN + V6_LEN, udp);
 	flow->state = srdma_crc32_portable(~0u, b, sizeof(b));
 	flow->ipv4 = false;
 }

@@ -107,7 +107,7 @@ static u32 first_needed(const struct srdma_rc_req *req, u32 idx)
 	return srdma_psn_add(req->una_psn, clamp(acked, begin, end));
 }
 
-static bool complete(const struct srdma_rc_req *req, u32 idx)
+static bool is_complete(const struct srdma_rc_req *req, u32 idx)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 
@@ -249,7 +249,7 @@ static void skip_complete(struct srdma_rc_req *req)
 		req->cur++;
 	}
 	/* Local operations behind the last PSN were executed before. */
-	while (req->cur != req->fresh && complete(req, req->cur))
+	while (req->cur != req->fresh && is_complete(req, req->cur))
 		req->cur++;
 }
 
@@ -367,8 +367,8 @@ static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
 }
 
 /* The burst at @psn of message @idx, of at most @max packets. */
-static void fill(const struct srdma_rc_req *req, u32 idx, u32 psn, u32 max,
-		 struct srdma_rc_burst *out)
+static void fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
+		       u32 max, struct srdma_rc_burst *out)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 pos = srdma_psn_dist(msg->psn, psn);
@@ -440,7 +440,7 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	fill(req, req->una, req->una_psn, 1, out);
+	fill_burst(req, req->una, req->una_psn, 1, out);
 	out->probe = true;
 	out->b.ack_req = true;
 	out->b.resend = true;
@@ -497,7 +497,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 							 req->cur_psn));
 	if (!credit)
 		return ask_now(req, out) ? SRDMA_NEXT_SEND : SRDMA_NEXT_CREDIT;
-	fill(req, req->cur, req->cur_psn, min(packets, credit), out);
+	fill_burst(req, req->cur, req->cur_psn, min(packets, credit), out);
 	if (req->limited && credit <= out->b.count)
 		out->b.ack_req = true;
 	return SRDMA_NEXT_SEND;

@@ -106,7 +106,7 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
  * Doubles every window below ssthresh, above it grows by an eighth; but not
  * while what is on the way takes longer than any round trip that is known.
  */
-static void grow(struct srdma_rc_req *req, u32 steps)
+static void grow_window(struct srdma_rc_req *req, u32 steps)
 {
 	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
 	u32 grown;
@@ -141,7 +141,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
 	req->probe_at = srdma_req_next_probe(req, now);
-	grow(req, steps);
+	grow_window(req, steps);
 }
 
 /*

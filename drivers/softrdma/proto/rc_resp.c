@@ -105,7 +105,8 @@ static u32 find_res(const struct srdma_rc_resp *resp, u32 psn)
 	return resp->nres;
 }
 
-static void fill_act(struct srdma_rc_resp_act *act, const struct srdma_pkt *pkt)
+static void fill_rc_act(struct srdma_rc_resp_act *act,
+			const struct srdma_pkt *pkt)
 {
 	u32 op = pkt->op->flags;
 
@@ -141,7 +142,7 @@ static enum srdma_resp_verdict dup_read(struct srdma_rc_resp *resp,
 	if (pkt->reth.va != res->va + offset ||
 	    pkt->reth.len > res->len - offset)
 		return SRDMA_RESP_DROP_RANGE;
-	fill_act(act, pkt);
+	fill_rc_act(act, pkt);
 	act->flags |= SRDMA_ACT_DUP;
 	act->len = pkt->reth.len;
 	act->total = act->len;
@@ -269,7 +270,7 @@ static enum srdma_resp_verdict expected(struct srdma_rc_resp *resp,
 	u32 op = pkt->op->flags;
 	bool valid;
 
-	fill_act(act, pkt);
+	fill_rc_act(act, pkt);
 	valid = in_sequence(resp, op) && srdma_pkt_fits_mtu(pkt, resp->mtu);
 	if (valid && op & SRDMA_OP_RD_ATOMIC)
 		valid = fill_rd_atomic(resp, pkt, act);

@@ -39,9 +39,9 @@ static bool is_local(const struct srdma_rc_msg *msg)
 	return srdma_wr_infos[msg->op].flags & SRDMA_WRI_LOCAL;
 }
 
-static void fill(const struct srdma_uc_req *req,
-		 const struct srdma_burst_limit *limit,
-		 struct srdma_rc_burst *out)
+static void fill_uc_burst(const struct srdma_uc_req *req,
+			  const struct srdma_burst_limit *limit,
+			  struct srdma_rc_burst *out)
 {
 	u32 pos = req->offset >> req->mtu_shift;
 	struct srdma_rc_msg *msg = out->msg;
@@ -89,7 +89,7 @@ enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
 			return SRDMA_NEXT_ORDER;
 		return SRDMA_NEXT_LOCAL;
 	}
-	fill(req, limit, out);
+	fill_uc_burst(req, limit, out);
 	return SRDMA_NEXT_SEND;
 }
 
@@ -202,8 +202,8 @@ void srdma_uc_resp_init(struct srdma_uc_resp *resp, u32 psn, u32 mtu)
 	resp->mtu = mtu;
 }
 
-static void fill_act(const struct srdma_uc_resp *resp,
-		     const struct srdma_pkt *pkt, struct srdma_rc_resp_act *act)
+static void fill_uc_act(const struct srdma_uc_resp *resp,
+			const struct srdma_pkt *pkt, struct srdma_rc_resp_act *act)
 {
 	u32 op = pkt->op->flags;
 
@@ -250,8 +250,8 @@ static bool length_fits(const struct srdma_uc_resp *resp,
 	return op & SRDMA_OP_END ? act->len == left : act->len < left;
 }
 
-static void take(struct srdma_uc_resp *resp, const struct srdma_pkt *pkt,
-		 const struct srdma_rc_resp_act *act)
+static void take_packet(struct srdma_uc_resp *resp, const struct srdma_pkt *pkt,
+			const struct srdma_rc_resp_act *act)
 {
 	u32 op = pkt->op->flags;
 
@@ -287,10 +287,10 @@ enum srdma_uc_verdict srdma_uc_resp_request(struct srdma_uc_resp *resp,
 		if (!(op & in))
 			return SRDMA_UC_DROP_SEQ;
 	}
-	fill_act(resp, pkt, act);
+	fill_uc_act(resp, pkt, act);
 	if (!length_fits(resp, pkt, act))
 		return SRDMA_UC_DROP_LEN;
-	take(resp, pkt, act);
+	take_packet(resp, pkt, act);
 	return op & SRDMA_OP_SEND ? SRDMA_UC_SEND : SRDMA_UC_WRITE;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A QEMU plugin that counts the instructions that the guest executes, by the
- * address of the piece of code (translation block) they are in. When the guest
+ * piece of code (translation block) they are in: its address, and the sizes of
+ * its instructions, which tell where each of them is. When the guest
  * executes a marker (mark.c) the counts so far are written to a file: the
  * difference of two such files is what was executed between the markers.
  *
@@ -46,18 +47,20 @@ __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
 #define BUCKETS	(1u << 16)
 
+#define MOST	512
+
 /**
  * struct block - a piece of code
  * @next: in the same bucket
  * @vaddr: where it begins
- * @insns: instructions in it
  * @executed: instructions executed in it
+ * @sizes: of its instructions in bytes, a hexadecimal digit each
  */
 struct block {
 	struct block *next;
 	uint64_t vaddr;
-	uint64_t insns;
 	uint64_t executed;
+	char sizes[];
 };
 
 static struct block *buckets[BUCKETS];
@@ -65,19 +68,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *prefix = "insns";
 static unsigned int marks;
 
-static struct block *find(uint64_t vaddr, uint64_t insns)
+static struct block *find(uint64_t vaddr, const char *sizes)
 {
 	struct block **bucket = &buckets[(vaddr >> 1 ^ vaddr >> 17) % BUCKETS];
 	struct block *b;
 
 	for (b = *bucket; b; b = b->next)
-		if (b->vaddr == vaddr && b->insns == insns)
+		if (b->vaddr == vaddr && !strcmp(b->sizes, sizes))
 			return b;
-	b = calloc(1, sizeof(*b));
+	b = calloc(1, sizeof(*b) + strlen(sizes) + 1);
 	if (!b)
 		abort();
 	b->vaddr = vaddr;
-	b->insns = insns;
+	strcpy(b->sizes, sizes);
 	b->next = *bucket;
 	*bucket = b;
 	return b;
@@ -98,8 +101,8 @@ static void dump(unsigned int cpu, void *data)
 	for (i = 0; f && i < BUCKETS; i++)
 		for (b = buckets[i]; b; b = b->next)
 			if (b->executed)
-				fprintf(f, "%" PRIx64 " %" PRIu64 "\n",
-					b->vaddr, b->executed);
+				fprintf(f, "%" PRIx64 " %" PRIu64 " %s\n",
+					b->vaddr, b->executed, b->sizes);
 	if (!f || fclose(f))
 		perror(name);
 	pthread_mutex_unlock(&lock);
@@ -116,12 +119,21 @@ static bool is_mark(const struct qemu_plugin_insn *insn)
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
+	char sizes[MOST + 1] = "";
 	struct block *b;
 	size_t i;
 
 	(void)id;
+	if (n > MOST)
+		abort();
+	for (i = 0; i < n; i++) {
+		const struct qemu_plugin_insn *insn =
+			qemu_plugin_tb_get_insn(tb, i);
+
+		sizes[i] = "0123456789abcdef"[qemu_plugin_insn_size(insn) & 15];
+	}
 	pthread_mutex_lock(&lock);
-	b = find(qemu_plugin_tb_vaddr(tb), n);
+	b = find(qemu_plugin_tb_vaddr(tb), sizes);
 	pthread_mutex_unlock(&lock);
 	qemu_plugin_register_vcpu_tb_exec_inline(tb, INLINE_ADD_U64,
 						 &b->executed, n);
