@@ -53,7 +53,7 @@ void srdma_arrival_free(struct sk_buff *skb)
 	if (is_loop(skb))
 		srdma_loop_free(skb);
 	else
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 }
 
 /**
@@ -404,22 +404,13 @@ static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
 	}
 }
 
-/**
- * srdma_arrival_join - make a run of the packet last returned
- * @skb: what arrived
- * @walk: walk over it
- * @pkt: that packet, nothing of which has been taken yet; those that continue
- *	it are added. A packet that does not is left to srdma_arrival_next()
- * @mtu: path MTU of the QP, bytes
- */
-void srdma_arrival_join(struct sk_buff *skb, struct srdma_skb_walk *walk,
-			struct srdma_pkt *pkt, u32 mtu)
+/* srdma_arrival_join(), where there is a next packet and room for it. */
+void srdma_arrival_join_more(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			     struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_arrival *arrival = srdma_arrival(skb);
 	u32 alone = pkt->payload_len;
 
-	if (!arrival->left || !srdma_run_is_open(pkt, mtu))
-		return;
 	if (is_loop(skb))
 		join_looped(skb, pkt);
 	else

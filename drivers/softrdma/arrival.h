@@ -14,6 +14,7 @@
 #include "proto/burst.h"
 #include "proto/icrc.h"
 #include "proto/packet.h"
+#include "proto/run.h"
 
 struct ib_wc;
 struct srdma_dev;
@@ -97,12 +98,29 @@ enum srdma_arrived srdma_arrival_next(struct sk_buff *skb,
 				      struct srdma_skb_walk *walk,
 				      struct srdma_qp *qp, bool responses,
 				      struct srdma_pkt *pkt);
-void srdma_arrival_join(struct sk_buff *skb, struct srdma_skb_walk *walk,
-			struct srdma_pkt *pkt, u32 mtu);
+void srdma_arrival_join_more(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			     struct srdma_pkt *pkt, u32 mtu);
 enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
 				       struct srdma_skb_walk *walk,
 				       const struct srdma_pkt *pkt,
 				       struct srdma_mem_iter *it);
+
+/**
+ * srdma_arrival_join - make a run of the packet last returned
+ * @skb: what arrived
+ * @walk: walk over it
+ * @pkt: that packet, nothing of which has been taken yet; those that continue
+ *	it are added. A packet that does not is left to srdma_arrival_next()
+ * @mtu: path MTU of the QP, bytes
+ */
+static inline void srdma_arrival_join(struct sk_buff *skb,
+				      struct srdma_skb_walk *walk,
+				      struct srdma_pkt *pkt, u32 mtu)
+{
+	if (srdma_arrival(skb)->left && srdma_run_is_open(pkt, mtu))
+		srdma_arrival_join_more(skb, walk, pkt, mtu);
+}
+
 void srdma_arrival_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN]);
 void srdma_arrival_fill_wc(const struct sk_buff *skb, struct ib_wc *wc);
 

@@ -235,7 +235,7 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 }
 
 /**
- * srdma_complete_requests - take off the queue what is done
+ * srdma_complete_done - take off the queue what is done
  * @qp: queue pair
  *
  * A request that failed takes the QP with it: to the error state if it is
@@ -243,7 +243,7 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
  *
  * Return: whether anything was.
  */
-bool srdma_complete_requests(struct srdma_qp *qp)
+bool srdma_complete_done(struct srdma_qp *qp)
 {
 	struct srdma_rc_done done;
 	bool any = false;

@@ -7,10 +7,18 @@
 
 #include <linux/types.h>
 
-struct srdma_qp;
+#include "qp.h"
 
 int srdma_complete_responses(struct srdma_qp *qp, u64 now, int budget);
 void srdma_complete_timeout(struct srdma_qp *qp, u64 now);
-bool srdma_complete_requests(struct srdma_qp *qp);
+bool srdma_complete_done(struct srdma_qp *qp);
+
+/* The same; most of the time nothing is. */
+static inline bool srdma_complete_requests(struct srdma_qp *qp)
+{
+	if (qp->qpt == SRDMA_QPT_RC && !srdma_rc_req_may_retire(&qp->req.rc))
+		return false;
+	return srdma_complete_done(qp);
+}
 
 #endif

@@ -85,17 +85,9 @@ void srdma_crc_end(bool vector)
 		srdma_fold_end();
 }
 
-/**
- * srdma_crc_copy - copy bytes, and advance a sum over the copy
- * @crc: the sum
- * @to: where to
- * @from: where from; may change meanwhile
- * @len: bytes
- * @vector: what srdma_crc_begin() said
- *
- * Return: the sum.
- */
-u32 srdma_crc_copy(u32 crc, void *to, const void *from, size_t len, bool vector)
+/* The same for any number of bytes, with and without vector registers. */
+u32 srdma_crc_copy_odd(u32 crc, void *to, const void *from, size_t len,
+		       bool vector)
 {
 	if (vector)
 		return fold(crc, to, from, len);

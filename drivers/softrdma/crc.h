@@ -14,12 +14,33 @@
 
 #include <linux/types.h>
 
+#include "x86/crc_fold.h"
+
 void srdma_crc_init(void);
 void srdma_crc_exit(void);
 
 bool srdma_crc_begin(void);
 void srdma_crc_end(bool vector);
-u32 srdma_crc_copy(u32 crc, void *to, const void *from, size_t len,
-		   bool vector);
+u32 srdma_crc_copy_odd(u32 crc, void *to, const void *from, size_t len,
+		       bool vector);
+
+/**
+ * srdma_crc_copy - copy bytes, and advance a sum over the copy
+ * @crc: the sum
+ * @to: where to
+ * @from: where from; may change meanwhile
+ * @len: bytes
+ * @vector: what srdma_crc_begin() said
+ *
+ * Return: the sum.
+ */
+static inline u32 srdma_crc_copy(u32 crc, void *to, const void *from,
+				 size_t len, bool vector)
+{
+	/* As the payload of most packets is. */
+	if (vector && len && len % SRDMA_CRC_BLOCK == 0)
+		return srdma_crc_fold_copy(crc, from, len, to);
+	return srdma_crc_copy_odd(crc, to, from, len, vector);
+}
 
 #endif

@@ -4,11 +4,11 @@
  * many bytes it was charged for, and gives both back when it is freed, or when
  * it crosses to another namespace or host.
  */
-#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
-#include <linux/percpu-refcount.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 
 #include "engine.h"
@@ -50,12 +50,15 @@ enum {
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
 
-/* Who unloads the module is told what that waits for, this often. */
-#define UNLOAD_PATIENCE	(10 * HZ)
+/* Who unloads the module looks this often, and so many times in silence. */
+#define UNLOAD_POLL_MS	10
+#define UNLOAD_PATIENCE	1000
 
-/* One for each skb in flight: it returns through the code of this module. */
-static struct percpu_ref landings;
-static DECLARE_COMPLETION(all_landed);
+/*
+ * How many skbs have been sent on this CPU less how many have landed here. Each
+ * in flight returns through the code of this module.
+ */
+static DEFINE_PER_CPU(long, in_flight);
 
 static unsigned long charge_class(const struct sk_buff *skb)
 {
@@ -116,7 +119,7 @@ static void land(struct sk_buff *skb)
 	    READ_ONCE(qp->flight.waiting))
 		wake(qp, left);
 	srdma_qp_put(qp);
-	percpu_ref_put(&landings);
+	this_cpu_dec(in_flight);
 }
 
 /**
@@ -161,20 +164,21 @@ void srdma_flight_add(struct srdma_qp *qp, struct sk_buff *skb)
 	unsigned long class = charge_class(skb);
 
 	refcount_inc(&qp->refs);
-	percpu_ref_get(&landings);
+	this_cpu_inc(in_flight);
 	atomic_add(charge_bytes(class), &qp->flight.bytes);
 	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
 	skb->destructor = land;
 }
 
-static void report_all_landed(struct percpu_ref *ref)
+/* Nothing is sent any more: what is not seen here has landed meanwhile. */
+static bool all_have_landed(void)
 {
-	complete(&all_landed);
-}
+	long sum = 0;
+	int cpu;
 
-int __init srdma_flight_init(void)
-{
-	return percpu_ref_init(&landings, report_all_landed, 0, GFP_KERNEL);
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(&in_flight, cpu));
+	return !sum;
 }
 
 /*
@@ -185,8 +189,13 @@ int __init srdma_flight_init(void)
  */
 void srdma_flight_exit(void)
 {
-	percpu_ref_kill(&landings);
-	while (!wait_for_completion_timeout(&all_landed, UNLOAD_PATIENCE))
-		pr_warn("softrdma: packets wait in queues of this host: unloading waits for them\n");
-	percpu_ref_exit(&landings);
+	u32 polls;
+
+	for (polls = 1; !all_have_landed(); polls++) {
+		if (polls % UNLOAD_PATIENCE == 0)
+			pr_warn("softrdma: packets wait in queues of this host: unloading waits for them\n");
+		msleep(UNLOAD_POLL_MS);
+	}
+	/* The last of them may be on the way out of land(). */
+	synchronize_rcu();
 }

@@ -34,7 +34,6 @@ struct srdma_flight {
 bool srdma_flight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);
 void srdma_flight_add(struct srdma_qp *qp, struct sk_buff *skb);
 
-int srdma_flight_init(void);
 void srdma_flight_exit(void);
 
 #endif

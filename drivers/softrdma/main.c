@@ -20,12 +20,9 @@ static int __init softrdma_init(void)
 
 	srdma_icrc_init();
 	srdma_crc_init();
-	err = srdma_flight_init();
-	if (err)
-		goto err_crc;
 	err = srdma_net_init();
 	if (err)
-		goto err_flight;
+		goto err_crc;
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
@@ -34,8 +31,6 @@ static int __init softrdma_init(void)
 
 err_net:
 	srdma_net_exit();
-err_flight:
-	srdma_flight_exit();
 err_crc:
 	srdma_crc_exit();
 	return err;

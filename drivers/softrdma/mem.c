@@ -201,7 +201,7 @@ void srdma_mem_end(struct srdma_mem_iter *it)
 }
 
 /* Goes on to the next piece that has bytes left; not for each packet. */
-static noinline enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
+static enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
 {
 	const struct srdma_sge *sge;
 	enum srdma_mem_why why;
@@ -226,27 +226,39 @@ static noinline enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
 
 static void advance(struct srdma_mem_iter *it, u32 len)
 {
+	it->at += len;
+	it->run -= len;
 	it->span.pos += len;
 	it->span.left -= len;
 	it->pos.within += len;
 	it->pos.offset += len;
 }
 
-/* Kernel address of the next byte; lowers @len to what is contiguous there. */
-static __always_inline void *span_at(const struct srdma_mem_span *span,
-				     u32 *len)
+/* Finds where the next byte is, and how many more are contiguous there. */
+static noinline enum srdma_mem_why next_run(struct srdma_mem_iter *it)
 {
-	const struct srdma_map *map = span->map;
+	const struct srdma_mem_span *span = &it->span;
+	const struct srdma_map *map;
+	enum srdma_mem_why why;
 	u64 size, within, block;
 
-	*len = min_t(u64, *len, span->left);
-	if (!map)
-		return (void *)(uintptr_t)span->pos;
+	if (!span->left) {
+		why = next_piece(it);
+		if (why)
+			return why;
+	}
+	it->run = min_t(u64, span->left, SZ_1G);
+	map = span->map;
+	if (!map) {
+		it->at = (void *)(uintptr_t)span->pos;
+		return SRDMA_MEM_OK;
+	}
 	size = 1ULL << map->shift;
 	within = span->pos & (size - 1);
 	block = array_index_nospec(span->pos >> map->shift, map->count);
-	*len = min_t(u64, *len, size - within);
-	return map->blocks[block] + within;
+	it->run = min_t(u64, it->run, size - within);
+	it->at = map->blocks[block] + within;
+	return SRDMA_MEM_OK;
 }
 
 /* The next contiguous bytes, @len of them at most; for each packet. */
@@ -255,12 +267,13 @@ next_chunk(struct srdma_mem_iter *it, void **at, u32 *len)
 {
 	enum srdma_mem_why why;
 
-	if (!it->span.left) {
-		why = next_piece(it);
+	if (!it->run) {
+		why = next_run(it);
 		if (why)
 			return why;
 	}
-	*at = span_at(&it->span, len);
+	*at = it->at;
+	*len = min(*len, it->run);
 	return SRDMA_MEM_OK;
 }
 
@@ -281,6 +294,7 @@ enum srdma_mem_why srdma_mem_seek(struct srdma_mem_iter *it, u32 offset)
 	if (offset == pos->offset)
 		return SRDMA_MEM_OK;
 	span_close(&it->span);
+	it->run = 0;
 	if (offset < pos->offset)
 		*pos = (struct srdma_mem_pos) {};
 	while (pos->offset < offset) {
@@ -403,31 +417,36 @@ enum srdma_mem_why srdma_mem_copy(struct srdma_mem_iter *dst,
  */
 void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb)
 {
+	walk->skb = skb;
 	walk->data = skb->data;
 	walk->at = 0;
 	walk->len = skb_headlen(skb);
-	skb_prepare_seq_read(skb, 0, skb->len, &walk->st);
+	walk->beyond = false;
 }
 
 void srdma_skb_walk_end(struct srdma_skb_walk *walk)
 {
-	skb_abort_seq_read(&walk->st);
+	if (walk->beyond)
+		skb_abort_seq_read(&walk->st);
 }
 
 /* Finds the bytes from @off on, which are not among those found last. */
 void srdma_skb_walk_find(struct srdma_skb_walk *walk, u32 off)
 {
-	struct sk_buff *skb = walk->st.root_skb;
+	struct sk_buff *skb = walk->skb;
 
 	/* The core's walker would not notice. */
 	if (off < walk->at) {
 		srdma_skb_walk_end(walk);
 		srdma_skb_walk_begin(walk, skb);
 	}
-	if (off - walk->at >= walk->len) {
-		walk->at = off;
-		walk->len = skb_seq_read(off, &walk->data, &walk->st);
-	}
+	if (off - walk->at < walk->len)
+		return;
+	if (!walk->beyond)
+		skb_prepare_seq_read(skb, 0, skb->len, &walk->st);
+	walk->beyond = true;
+	walk->at = off;
+	walk->len = skb_seq_read(off, &walk->data, &walk->st);
 }
 
 /**

@@ -58,6 +58,8 @@ struct srdma_mem_span {
  * @access: what every piece must allow, 0 for reading
  * @pos: of the next byte, in the pieces
  * @span: what is left of the present piece
+ * @at: kernel address of the next byte, while @run is not 0
+ * @run: bytes that are contiguous from there on, all in @span
  */
 struct srdma_mem_iter {
 	const struct srdma_mem_who *who;
@@ -66,6 +68,8 @@ struct srdma_mem_iter {
 	u32 access;
 	struct srdma_mem_pos pos;
 	struct srdma_mem_span span;
+	void *at;
+	u32 run;
 };
 
 /**
@@ -84,16 +88,20 @@ struct srdma_mem_piece {
 
 /**
  * struct srdma_skb_walk - a walk over the bytes of an skb, made for going forward
- * @st: of the core's walker
+ * @skb: skb
  * @data: bytes found last
  * @at: their offset in the skb
  * @len: their number
+ * @beyond: behind the linear part, where the core's walker finds them
+ * @st: of that one
  */
 struct srdma_skb_walk {
-	struct skb_seq_state st;
+	struct sk_buff *skb;
 	const u8 *data;
 	u32 at;
 	u32 len;
+	bool beyond;
+	struct skb_seq_state st;
 };
 
 void srdma_mem_begin_list(struct srdma_mem_iter *it,

@@ -7,6 +7,7 @@
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
@@ -148,7 +149,10 @@ static void fill_v4(struct srdma_path *path)
 		iph->ttl = av->is_multicast ? 1 : ip4_dst_hoplimit(path->dst);
 	fill_udp(uh, av);
 	srdma_icrc_flow_v4(&path->icrc, iph, uh);
-	path->hdr_len = sizeof(*iph) + sizeof(*uh);
+	path->pseudo = csum_unfold((__force __sum16)
+				   ~csum_tcpudp_magic(iph->saddr, iph->daddr, 0,
+						      IPPROTO_UDP, 0));
+	path->hdr_len = SRDMA_PATH_HDR_V4;
 }
 
 static void fill_v6(struct srdma_path *path)
@@ -169,7 +173,10 @@ static void fill_v6(struct srdma_path *path)
 						     ip6_dst_hoplimit(path->dst);
 	fill_udp(uh, av);
 	srdma_icrc_flow_v6(&path->icrc, ip6h, uh);
-	path->hdr_len = sizeof(*ip6h) + sizeof(*uh);
+	path->pseudo = csum_unfold((__force __sum16)
+				   ~csum_ipv6_magic(&av->src, &av->dst, 0,
+						    IPPROTO_UDP, 0));
+	path->hdr_len = SRDMA_PATH_HDR_MAX;
 }
 
 static u32 flow_hash(const struct srdma_av *av)

@@ -17,6 +17,7 @@ struct dst_entry;
 struct srdma_dev;
 
 /* An IPv6 header and UDP: the most that precedes a BTH. */
+#define SRDMA_PATH_HDR_V4	(sizeof(struct iphdr) + sizeof(struct udphdr))
 #define SRDMA_PATH_HDR_MAX	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 /* The packets of a message differ in the lowest bits of their opcodes. */
@@ -44,6 +45,7 @@ struct srdma_path_kind {
  * @generation: of the namespace's addresses that @is_local is known for
  * @checked: @is_local is known for @av
  * @hdr_len: bytes of @hdr, IP and UDP together
+ * @pseudo: sum of the header that the UDP checksum stands for, without the length
  * @hdr: IP and UDP header without lengths, identification and checksums
  * @icrc: the same as the ICRC sees it
  * @kinds: of packets that were sent last, by opcode
@@ -66,6 +68,7 @@ struct srdma_path {
 	bool checked;
 	u32 generation;
 	u8 hdr_len;
+	__wsum pseudo;
 	u8 hdr[SRDMA_PATH_HDR_MAX] __aligned(4);
 	struct srdma_icrc_flow icrc;
 	struct srdma_path_kind kinds[SRDMA_PATH_KINDS];

@@ -4,12 +4,12 @@
  * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where
  * they have to go one by one.
  *
- * A train is a linear part with the IP and the UDP header, and fragments with
- * the packets back to back. Each packet is contiguous in memory: so its headers
- * are written in place, and its sum runs once over what was just copied.
+ * Packets are back to back, behind the IP and the UDP header in a short train,
+ * and in fragments in a long one. Each packet is contiguous in memory: so its
+ * headers are written in place, and its sum runs once over what was just copied.
  */
 #include <linux/skbuff.h>
-#include <net/ip6_checksum.h>
+#include <net/checksum.h>
 #include <net/sock.h>
 #include <net/udp.h>
 
@@ -19,72 +19,102 @@
 #include "train.h"
 #include "tx.h"
 
-/* A packet alone that is shorter does not repay taking vector registers. */
-#define SINGLE_VECTOR_MIN	256
+/* A payload that is shorter does not repay taking vector registers. */
+#define VECTOR_MIN	256
+
+/* Most bytes of a train without fragments, and room where more may follow. */
+#define SHORT_TRAIN	(SZ_4K + SZ_1K)
+#define OPEN_TRAIN	SZ_2K
+
+/* No extension headers are like these. */
+#define NO_HDRS		(~0U)
 
 /**
- * struct builder - a train in the making
- * @tx: what is to be sent
- * @path: the way, with the headers before the BTH
- * @hdr_len: BTH and extension headers, bytes
- * @seg: bytes of payload of every packet but the last of the burst
- * @seg_last: of that one
- * @hdr: these, of each packet without opcode, pad, SE, PSN, AckReq
- * @flags: byte 1 of the BTH without pad and SE
- * @vector: vector registers may be used
+ * srdma_builder_begin - begin to build a burst
+ * @b: builder
+ * @tx: what is to be sent; the path has a route
+ *
+ * Until srdma_builder_end() bottom halves are disabled, vector registers may be
+ * taken, and nothing is handed over.
  */
-struct builder {
-	const struct srdma_tx *tx;
-	struct srdma_path *path;
-	u32 hdr_len;
-	u32 seg;
-	u32 seg_last;
-	u8 hdr[SRDMA_HDR_MAX];
-	u8 flags;
-	bool vector;
-};
-
-/* For packets that have the headers of packet @first of the burst. */
-static void init_builder(struct builder *b, const struct srdma_tx *tx,
-			 u32 first)
+void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx)
 {
 	const struct srdma_burst *burst = tx->burst;
-	u8 opcode = srdma_burst_opcode(burst, first);
 	bool has_payload = srdma_tx_has_payload(tx);
-	const struct srdma_wire_bth *bth;
 
 	b->tx = tx;
 	b->path = tx->path;
-	b->hdr_len = srdma_pkt_build_as(b->hdr, tx->hdr, opcode);
+	b->last = burst->count - 1;
 	b->seg = has_payload ? burst->seg : 0;
-	b->seg_last = has_payload ?
-		      srdma_burst_payload(burst, burst->count - 1) : 0;
-	bth = (const struct srdma_wire_bth *)b->hdr;
-	b->flags = bth->flags & ~(SRDMA_BTH_SE | SRDMA_BTH_PAD_MASK);
+	b->seg_last = has_payload ? srdma_burst_payload(burst, b->last) : 0;
+	b->hdrs = NO_HDRS;
+	b->vector = has_payload && burst->len > VECTOR_MIN && srdma_crc_begin();
 }
 
-static u32 payload_len(const struct builder *b, u32 i)
+/* To be called once, however the building ends. */
+void srdma_builder_end(struct srdma_builder *b)
 {
-	return i + 1 == b->tx->burst->count ? b->seg_last : b->seg;
+	srdma_crc_end(b->vector);
+	srdma_tx_close_payload(b->tx);
 }
 
-static u32 packet_len(const struct builder *b, u32 i)
+static u32 payload_len(const struct srdma_builder *b, u32 i)
+{
+	return i == b->last ? b->seg_last : b->seg;
+}
+
+static u32 packet_len(const struct srdma_builder *b, u32 i)
 {
 	return srdma_pkt_wire_len(b->hdr_len, payload_len(b, i));
 }
 
+/**
+ * srdma_builder_go_to - choose what is built next
+ * @b: builder
+ * @first: a packet of the burst; those behind it that are built before the next
+ *	call have the same headers
+ */
+void srdma_builder_go_to(struct srdma_builder *b, u32 first)
+{
+	u8 opcode = srdma_burst_opcode(b->tx->burst, first);
+	const struct srdma_opcode_info *op = srdma_opcode_get(opcode);
+	const struct srdma_wire_bth *bth = (struct srdma_wire_bth *)b->hdr;
+	u32 hdrs = op->flags & SRDMA_OP_HDRS;
+
+	/* Most have none of a kind of their own; a LAST may have a FIRST's. */
+	if (b->hdrs == NO_HDRS || (hdrs && hdrs != b->hdrs)) {
+		srdma_pkt_build_as(b->hdr, b->tx->hdr, opcode);
+		b->flags = bth->flags & ~(SRDMA_BTH_SE | SRDMA_BTH_PAD_MASK);
+		b->hdrs = hdrs;
+	}
+	b->first = first;
+	b->hdr_len = op->hdr_len;
+	b->each = packet_len(b, first);
+}
+
 /* Writes the headers of packet @i of the burst. */
-static void put_headers(const struct builder *b, u32 i, u8 *p, u32 len)
+static void put_headers(const struct srdma_builder *b, u32 i, u8 *p, u32 len)
 {
 	const struct srdma_burst *burst = b->tx->burst;
 	struct srdma_wire_bth *bth = (struct srdma_wire_bth *)p;
-	bool last = i + 1 == burst->count;
+	bool last = i == b->last;
 
-	/* Most packets of a train have nothing but this. */
-	if (b->hdr_len == SRDMA_BTH_LEN)
+	/* Most packets have no other headers; what is constant needs no call. */
+	switch (b->hdr_len) {
+	case SRDMA_BTH_LEN:
 		memcpy(p, b->hdr, SRDMA_BTH_LEN);
-	else
+		break;
+	case SRDMA_BTH_LEN + sizeof(struct srdma_wire_aeth):
+		memcpy(p, b->hdr,
+		       SRDMA_BTH_LEN + sizeof(struct srdma_wire_aeth));
+		break;
+	case SRDMA_BTH_LEN + sizeof(struct srdma_wire_reth):
+		memcpy(p, b->hdr,
+		       SRDMA_BTH_LEN + sizeof(struct srdma_wire_reth));
+		break;
+	default:
 		memcpy(p, b->hdr, b->hdr_len);
+	}
 	bth->opcode = srdma_burst_opcode(burst, i);
 	bth->flags = b->flags | srdma_pkt_pad(len) << SRDMA_BTH_PAD_SHIFT |
 		     (last && burst->solicited ? SRDMA_BTH_SE : 0);
@@ -117,7 +147,8 @@ static u32 start_icrc(struct srdma_path *path, u32 nth, const u8 *p,
  * Writes packet @i of the burst, the @nth of its skb, to @p; returns the bytes
  * used, or an error.
  */
-static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
+static __always_inline int put_packet(struct srdma_builder *b, u32 i, u32 nth,
+				      u8 *p)
 {
 	u32 len = payload_len(b, i);
 	u32 wire_len = srdma_pkt_wire_len(b->hdr_len, len);
@@ -152,39 +183,55 @@ static int put_packet(struct builder *b, u32 i, u32 nth, u8 *p)
 	return wire_len;
 }
 
-/* Puts packets back to back to @p; returns the bytes used, or an error. */
-static int put_packets(struct builder *b, u32 first, u32 nth, u32 count, u8 *p)
+/*
+ * Puts @count packets from @i on, the @nth of their skb and so on, back to back
+ * to @p; returns the bytes used, or an error. The loop is quickest when it has
+ * all registers for itself.
+ */
+static noinline int put_packets(struct srdma_builder *b, u32 i, u32 nth, u32 count,
+		       u8 *p)
 {
-	u8 *end = p;
+	u32 end = nth + count;
+	u8 *at = p;
 	int len;
-	u32 i;
 
-	for (i = 0; i < count; i++, end += len) {
-		len = put_packet(b, first + i, nth + i, end);
+	for (; nth < end; i++, nth++, at += len) {
+		len = put_packet(b, i, nth, at);
 		if (len < 0)
 			return len;
 	}
-	return end - p;
+	return at - p;
 }
 
-/* Puts packets into fragments; returns how many it could, or an error. */
-static int put_train(struct builder *b, struct srdma_train *train, u32 first,
+/* Puts packets where there is room; returns how many it could, or an error. */
+static int put_train(struct srdma_builder *b, struct srdma_train *train,
 		     u32 count)
 {
-	u32 each = packet_len(b, first);
+	struct sk_buff *skb = train->skb;
 	u32 i, n, room;
+	bool linear;
 	int bytes;
 	u8 *p;
 
 	for (i = 0; i < count; i += n) {
-		room = srdma_frags_open(train->skb, each, &p);
+		room = skb_tailroom(skb);
+		linear = room >= b->each;
+		if (linear)
+			p = skb_tail_pointer(skb);
+		else
+			room = srdma_frags_open(skb, b->each, &p);
 		if (!room)
 			break;
-		n = min(count - i, room / each);
-		bytes = put_packets(b, first + i, train->count, n, p);
+		n = count - i;
+		if (room < n * b->each)
+			n = room / b->each;
+		bytes = put_packets(b, b->first + i, train->count, n, p);
 		if (bytes < 0)
 			return bytes;
-		srdma_frags_take(train->skb, bytes);
+		if (linear)
+			__skb_put(skb, bytes);
+		else
+			srdma_frags_take(skb, bytes);
 		train->count += n;
 	}
 	return i;
@@ -210,18 +257,11 @@ static struct sk_buff *alloc_wire_skb(const struct srdma_path *path, u32 linear)
 static void put_udp_header(struct sk_buff *skb, const struct srdma_path *path,
 			   struct udphdr *uh)
 {
-	const struct srdma_av *av = &path->av;
 	u32 len = skb->len - skb_transport_offset(skb);
-	__sum16 sum;
 
-	if (av->is_v6)
-		sum = csum_ipv6_magic(&av->src, &av->dst, len, IPPROTO_UDP, 0);
-	else
-		sum = csum_tcpudp_magic(av->src.s6_addr32[3],
-					av->dst.s6_addr32[3], len, IPPROTO_UDP,
-					0);
 	uh->len = htons(len);
-	uh->check = ~sum;
+	uh->check = ~csum_fold(csum_add(path->pseudo,
+					(__force __wsum)htonl(len)));
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = (unsigned char *)uh - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
@@ -236,7 +276,11 @@ static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 {
 	bool is_v6 = path->av.is_v6;
 
-	memcpy(skb_push(skb, path->hdr_len), path->hdr, path->hdr_len);
+	__skb_push(skb, path->hdr_len);
+	if (is_v6)
+		memcpy(skb->data, path->hdr, SRDMA_PATH_HDR_MAX);
+	else
+		memcpy(skb->data, path->hdr, SRDMA_PATH_HDR_V4);
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, path->hdr_len - sizeof(struct udphdr));
 	if (!is_v6)
@@ -256,18 +300,18 @@ static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 	skb_dst_set_noref(skb, path->dst);
 }
 
-static bool repays_vector(u32 bytes)
+/* Begins a train that has nothing yet, with @count packets next. */
+static int open_train(struct srdma_train *train, const struct srdma_builder *b,
+		      u32 count)
 {
-	return bytes > SINGLE_VECTOR_MIN;
-}
+	u32 bytes = count * b->each;
 
-/* Begins a train that has nothing yet, with packet @first of the burst next. */
-static int open_train(struct srdma_train *train, const struct builder *b,
-		      u32 first)
-{
-	train->skb = alloc_wire_skb(b->path, 0);
+	/* The next burst may begin with what this one ends with. */
+	if (b->tx->more)
+		bytes = max3(bytes, b->each * 2, (u32)OPEN_TRAIN);
+	train->skb = alloc_wire_skb(b->path, bytes <= SHORT_TRAIN ? bytes : 0);
 	train->count = 0;
-	train->each = packet_len(b, first);
+	train->each = b->each;
 	train->full = false;
 	return train->skb ? 0 : -ENOMEM;
 }
@@ -283,71 +327,48 @@ static void cut_back(struct srdma_train *train, u32 count, u32 len)
 	train->skb = NULL;
 }
 
-/* Returns how many packets found room, 0 without memory, or an error. */
-static int add(struct builder *b, struct srdma_train *train, u32 first,
-	       u32 count)
-{
-	u32 had = train->count, len = train->skb->len;
-	int n;
-
-	n = srdma_tx_open_payload(b->tx, first);
-	if (!n) {
-		b->vector = repays_vector(count * packet_len(b, first)) &&
-			    srdma_crc_begin();
-		n = put_train(b, train, first, count);
-		srdma_crc_end(b->vector);
-	}
-	if (n <= 0)
-		cut_back(train, had, len);
-	else
-		train->full = packet_len(b, first + n - 1) != train->each;
-	return n;
-}
-
 /**
  * srdma_train_takes - may packets be added to a train
  * @train: one that there is
- * @tx: what is to be sent
- * @first: first packet of the burst that would be added
+ * @b: builder, at the first packet that would be added
  * @count: how many
  *
  * UDP segmentation cuts all but the last to one length.
  */
 bool srdma_train_takes(const struct srdma_train *train,
-		       const struct srdma_tx *tx, u32 first, u32 count)
+		       const struct srdma_builder *b, u32 count)
 {
-	u32 len = srdma_tx_packet_len(tx, first);
-
-	return !train->full &&
-	       (len == train->each || (len < train->each && count == 1));
+	return !train->full && (b->each == train->each ||
+				(b->each < train->each && count == 1));
 }
 
 /**
  * srdma_train_add - add packets to a train, or begin one
  * @train: train; srdma_train_takes() said yes, or there is none
- * @tx: what is to be sent; the path has a route
- * @first: first packet of the burst that is added
+ * @b: builder, at the first packet that is added
  * @count: how many, all with the same headers; filled with how many were
- *
- * The payload is left open, for the next ones.
  *
  * Return: 0; -EFAULT when the payload cannot be had, or -ENOMEM: none was added.
  */
-int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
-		    u32 first, u32 *count)
+int srdma_train_add(struct srdma_train *train, struct srdma_builder *b,
+		    u32 *count)
 {
-	struct builder b;
+	u32 had, len;
 	int n;
 
-	init_builder(&b, tx, first);
-	if (!train->skb) {
-		n = open_train(train, &b, first);
-		if (n)
-			return n;
-	}
-	n = add(&b, train, first, *count);
-	if (n <= 0)
+	n = train->skb ? 0 : open_train(train, b, *count);
+	if (n)
+		return n;
+	had = train->count;
+	len = train->skb->len;
+	n = srdma_tx_open_payload(b->tx, b->first);
+	if (!n)
+		n = put_train(b, train, *count);
+	if (n <= 0) {
+		cut_back(train, had, len);
 		return n ?: -ENOMEM;
+	}
+	train->full = packet_len(b, b->first + n - 1) != train->each;
 	*count = n;
 	return 0;
 }
@@ -369,66 +390,55 @@ struct sk_buff *srdma_train_close(struct srdma_train *train,
 	return skb;
 }
 
-static struct sk_buff *build_train(const struct srdma_tx *tx, u32 first,
-				   u32 *count)
+static struct sk_buff *build_train(struct srdma_builder *b, u32 *count)
 {
 	struct srdma_train train = {};
 	int err;
 
-	err = srdma_train_add(&train, tx, first, count);
-	return err ? ERR_PTR(err) : srdma_train_close(&train, tx->path);
+	err = srdma_train_add(&train, b, count);
+	return err ? ERR_PTR(err) : srdma_train_close(&train, b->path);
 }
 
-static struct sk_buff *build_single(const struct srdma_tx *tx, u32 first)
+static struct sk_buff *build_single(struct srdma_builder *b)
 {
 	struct sk_buff *skb;
-	struct builder b;
-	int err, n;
-	u32 len;
+	int err;
 
-	init_builder(&b, tx, first);
-	len = packet_len(&b, first);
-	skb = alloc_wire_skb(tx->path, len);
+	skb = alloc_wire_skb(b->path, b->each);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	err = srdma_tx_open_payload(tx, first);
-	if (!err) {
-		b.vector = repays_vector(len) && srdma_crc_begin();
-		n = put_packet(&b, first, 0, skb_put(skb, len));
-		err = n < 0 ? n : 0;
-		srdma_crc_end(b.vector);
-	}
-	if (err) {
+	err = srdma_tx_open_payload(b->tx, b->first);
+	if (!err)
+		err = put_packets(b, b->first, 0, 1, __skb_put(skb, b->each));
+	if (err < 0) {
 		kfree_skb(skb);
 		return ERR_PTR(-EFAULT);
 	}
-	finish(tx->path, skb, len, 1);
+	finish(b->path, skb, b->each, 1);
 	return skb;
 }
 
 /**
  * srdma_train_build - packets for the wire
- * @tx: what is to be sent; the path has a route
- * @first: first packet of the burst that goes into the skb
+ * @b: builder, at the first packet that goes into the skb
  * @count: most packets that may, all with the same headers; filled with how
  *	many did, 1 at least
  *
  * The caller is in an RCU section, on whose end the skb's route must not be
- * relied on. The payload is left open, for the packets behind these.
+ * relied on.
  *
  * Return: an skb to be handed to the stack, -EFAULT when the payload cannot
  * be had, or -ENOMEM.
  */
-struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
-				  u32 *count)
+struct sk_buff *srdma_train_build(struct srdma_builder *b, u32 *count)
 {
 	if (*count > 1) {
-		struct sk_buff *skb = build_train(tx, first, count);
+		struct sk_buff *skb = build_train(b, count);
 
 		if (skb != ERR_PTR(-ENOMEM))
 			return skb;
 		/* Memory in pieces may still hold one packet. */
 		*count = 1;
 	}
-	return build_single(tx, first);
+	return build_single(b);
 }

@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+#include "proto/wire.h"
+
 struct sk_buff;
 struct srdma_path;
 struct srdma_tx;
@@ -26,12 +28,45 @@ struct srdma_train {
 	bool full;
 };
 
-struct sk_buff *srdma_train_build(const struct srdma_tx *tx, u32 first,
-				  u32 *count);
+/**
+ * struct srdma_builder - the packets of one burst in the making
+ * @tx: what is to be sent
+ * @path: the way, with the headers before the BTH
+ * @last: the last packet of the burst
+ * @seg: bytes of payload of the others
+ * @seg_last: of that one
+ * @first: packet that is next
+ * @each: its bytes behind the UDP header, and those of the others like it
+ * @hdr_len: of these, BTH and extension headers
+ * @hdrs: which extension headers are in @hdr
+ * @hdr: the headers, without opcode, pad, SE, PSN, AckReq
+ * @flags: byte 1 of the BTH without pad and SE
+ * @vector: vector registers are ours
+ */
+struct srdma_builder {
+	const struct srdma_tx *tx;
+	struct srdma_path *path;
+	u32 last;
+	u32 seg;
+	u32 seg_last;
+	u32 first;
+	u32 each;
+	u32 hdr_len;
+	u32 hdrs;
+	u8 hdr[SRDMA_HDR_MAX];
+	u8 flags;
+	bool vector;
+};
+
+void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx);
+void srdma_builder_go_to(struct srdma_builder *b, u32 first);
+void srdma_builder_end(struct srdma_builder *b);
+
+struct sk_buff *srdma_train_build(struct srdma_builder *b, u32 *count);
 bool srdma_train_takes(const struct srdma_train *train,
-		       const struct srdma_tx *tx, u32 first, u32 count);
-int srdma_train_add(struct srdma_train *train, const struct srdma_tx *tx,
-		    u32 first, u32 *count);
+		       const struct srdma_builder *b, u32 count);
+int srdma_train_add(struct srdma_train *train, struct srdma_builder *b,
+		    u32 *count);
 struct sk_buff *srdma_train_close(struct srdma_train *train,
 				  struct srdma_path *path);
 

@@ -38,14 +38,6 @@ static enum srdma_tx_result why_not_built(const struct sk_buff *skb)
 	return PTR_ERR(skb) == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
 }
 
-static struct sk_buff *build(const struct srdma_tx *tx, u32 first, u32 *count)
-{
-	if (srdma_fault(SRDMA_FAULT_MEMORY))
-		return ERR_PTR(-ENOMEM);
-	return tx->path->is_local ? srdma_loop_build(tx) :
-				    srdma_train_build(tx, first, count);
-}
-
 /* Hands over what is looped; the peer runs before this returns, or later. */
 static void flush_looped(struct srdma_outbox *outbox)
 {
@@ -59,7 +51,9 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	struct srdma_dev *dev = tx->qp->dev;
 	struct sk_buff *skb;
 
-	skb = build(tx, 0, NULL);
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return SRDMA_TX_NOMEM;
+	skb = srdma_loop_build(tx);
 	if (IS_ERR(skb))
 		return why_not_built(skb);
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
@@ -130,27 +124,28 @@ static void hand_over_all(const struct srdma_tx *tx, struct built *built)
 }
 
 /* Builds up to @count packets by themselves, and says how many. */
-static int build_alone(const struct srdma_tx *tx, u32 first, u32 *count,
-		       struct built *built)
+static int build_alone(struct srdma_builder *b, u32 *count, struct built *built)
 {
-	struct sk_buff *skb = build(tx, first, count);
+	struct sk_buff *skb;
 
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return -ENOMEM;
+	skb = srdma_train_build(b, count);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
-	trace_srdma_tx(tx, skb, first, *count);
+	trace_srdma_tx(b->tx, skb, b->first, *count);
 	put_built(built, skb);
 	return 0;
 }
 
 /* May they join the train that there is? */
-static bool fits(const struct srdma_tx *tx, u32 first, u32 count, u32 most)
+static bool fits(const struct srdma_builder *b, u32 count, u32 most)
 {
-	const struct srdma_train *train = &tx->outbox->train;
-	u32 bytes = train->skb->len + count * srdma_tx_packet_len(tx, first);
+	const struct srdma_train *train = &b->tx->outbox->train;
 
 	return train->count + count <= most &&
-	       bytes <= tx->path->train_bytes &&
-	       srdma_train_takes(train, tx, first, count);
+	       train->skb->len + count * b->each <= b->path->train_bytes &&
+	       srdma_train_takes(train, b, count);
 }
 
 /* The train in the outbox is as long as it gets. */
@@ -163,28 +158,53 @@ static void end_train(const struct srdma_tx *tx, struct built *built)
  * The same with others: what was built before, or is going to be. @most packets
  * may be in one skb.
  */
-static int build_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
-			     u32 most, struct built *built)
+static int build_with_others(struct srdma_builder *b, u32 *count, u32 most,
+			     struct built *built)
 {
+	const struct srdma_tx *tx = b->tx;
 	struct srdma_train *train = &tx->outbox->train;
-	bool ends = first + *count == tx->burst->count;
+	bool ends = b->first + *count == tx->burst->count;
 	int err;
 
-	if (train->skb && !fits(tx, first, *count, most))
+	if (train->skb && !fits(b, *count, most))
 		end_train(tx, built);
 	if (!train->skb && !(tx->more && ends && most > 1))
-		return build_alone(tx, first, count, built);
+		return build_alone(b, count, built);
 	if (srdma_fault(SRDMA_FAULT_MEMORY))
 		return -ENOMEM;
-	err = srdma_train_add(train, tx, first, count);
+	err = srdma_train_add(train, b, count);
 	if (!err)
-		trace_srdma_tx(tx, train->skb, first, *count);
+		trace_srdma_tx(tx, train->skb, b->first, *count);
 	if (err != -ENOMEM)
 		return err;
 	/* One of its own may find memory where the train has no room. */
 	if (train->skb)
 		end_train(tx, built);
-	return build_alone(tx, first, count, built);
+	return build_alone(b, count, built);
+}
+
+/* Builds the burst; fills @done with how many packets could be. */
+static int build_all(const struct srdma_tx *tx, struct built *built, u32 *done)
+{
+	const struct srdma_burst *burst = tx->burst;
+	struct srdma_builder b;
+	u32 most = 0, n, i;
+	int err = 0;
+
+	srdma_builder_begin(&b, tx);
+	for (i = 0; i < burst->count; i += n) {
+		srdma_builder_go_to(&b, i);
+		if (!most)
+			most = srdma_path_train(tx->path, burst, b.each);
+		n = min(most, srdma_burst_alike(burst, i));
+		err = tx->outbox ? build_with_others(&b, &n, most, built) :
+				   build_alone(&b, &n, built);
+		if (err)
+			break;
+	}
+	srdma_builder_end(&b);
+	*done = i;
+	return err;
 }
 
 /*
@@ -193,36 +213,27 @@ static int build_with_others(const struct srdma_tx *tx, u32 first, u32 *count,
  */
 static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 {
-	const struct srdma_burst *burst = tx->burst;
 	struct built built = { .end = &built.first };
-	u32 most, n, i;
-	int err = 0;
+	u32 done;
+	int err;
 
 	if (!srdma_flight_has_room(tx->qp, tx->engine)) {
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
 		return SRDMA_TX_BUSY;
 	}
-	most = srdma_path_train(tx->path, burst, srdma_tx_packet_len(tx, 0));
-	for (i = 0; i < burst->count; i += n) {
-		n = min(most, srdma_burst_alike(burst, i));
-		err = tx->outbox ? build_with_others(tx, i, &n, most, &built) :
-				   build_alone(tx, i, &n, &built);
-		if (err)
-			break;
-	}
-	srdma_tx_close_payload(tx);
+	err = build_all(tx, &built, &done);
 	hand_over_all(tx, &built);
 	if (!err)
 		return SRDMA_TX_SENT;
-	if (!i)
+	if (!done)
 		return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
 	/* Some have left. Of the others the next attempt is to tell, */
 	if (err == -EFAULT) {
-		*count = i;
+		*count = done;
 		return SRDMA_TX_SENT;
 	}
 	/* or they are lost. */
-	srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED, burst->count - i);
+	srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED, *count - done);
 	return SRDMA_TX_SENT;
 }
 

@@ -67,21 +67,6 @@ static inline bool srdma_tx_has_payload(const struct srdma_tx *tx)
 	return srdma_opcode_get(tx->burst->first)->payload != SRDMA_PAY_NONE;
 }
 
-/* Of packet @i of the burst. */
-static inline u32 srdma_tx_payload_len(const struct srdma_tx *tx, u32 i)
-{
-	return srdma_tx_has_payload(tx) ? srdma_burst_payload(tx->burst, i) : 0;
-}
-
-/* Behind its UDP header. */
-static inline u32 srdma_tx_packet_len(const struct srdma_tx *tx, u32 i)
-{
-	u8 opcode = srdma_burst_opcode(tx->burst, i);
-
-	return srdma_pkt_wire_len(srdma_opcode_get(opcode)->hdr_len,
-				  srdma_tx_payload_len(tx, i));
-}
-
 /* Payload is walked over from packet @first of the burst on, until closed. */
 static inline int srdma_tx_open_payload(const struct srdma_tx *tx, u32 first)
 {

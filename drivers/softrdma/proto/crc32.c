@@ -78,6 +78,13 @@ u32 srdma_crc32_portable(u32 crc, const void *p, size_t len)
 
 u32 srdma_crc32(u32 crc, const void *p, size_t len)
 {
+	__be32 word;
+
+	/* As the one extension header of many packets is. */
+	if (len == sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		return srdma_crc32_word(crc, word);
+	}
 	if (len < BULK_MIN)
 		return srdma_crc32_portable(crc, p, len);
 	return bulk(crc, p, len);
