@@ -214,7 +214,7 @@ static int put_train(struct srdma_builder *b, struct srdma_train *train,
 	u8 *p;
 
 	for (i = 0; i < count; i += n) {
-		room = skb_tailroom(skb);
+		room = train->room;
 		linear = room >= b->each;
 		if (linear)
 			p = skb_tail_pointer(skb);
@@ -228,10 +228,13 @@ static int put_train(struct srdma_builder *b, struct srdma_train *train,
 		bytes = put_packets(b, b->first + i, train->count, n, p);
 		if (bytes < 0)
 			return bytes;
-		if (linear)
+		if (linear) {
 			__skb_put(skb, bytes);
-		else
+			train->room -= bytes;
+		} else {
 			srdma_frags_take(skb, bytes);
+			train->room = 0;
+		}
 		train->count += n;
 	}
 	return i;
@@ -309,7 +312,8 @@ static int open_train(struct srdma_train *train, const struct srdma_builder *b,
 	/* The next burst may begin with what this one ends with. */
 	if (b->tx->more)
 		bytes = max3(bytes, b->each * 2, (u32)OPEN_TRAIN);
-	train->skb = alloc_wire_skb(b->path, bytes <= SHORT_TRAIN ? bytes : 0);
+	train->room = bytes <= SHORT_TRAIN ? bytes : 0;
+	train->skb = alloc_wire_skb(b->path, train->room);
 	train->count = 0;
 	train->each = b->each;
 	train->full = false;

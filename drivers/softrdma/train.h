@@ -19,12 +19,14 @@ struct srdma_tx;
  *	and the other members mean nothing
  * @count: how many
  * @each: bytes of each but the last
+ * @room: bytes before the skb gets fragments
  * @full: nothing may follow: the last is shorter
  */
 struct srdma_train {
 	struct sk_buff *skb;
 	u32 count;
 	u32 each;
+	u32 room;
 	bool full;
 };
 

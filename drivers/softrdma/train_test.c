@@ -35,6 +35,7 @@
  * @burst: packets
  * @nth: which packet of its skb the first of @burst is
  * @tx: all of it
+ * @builder: builds it
  * @message: what is sent
  * @wire: what became of it
  * @fault_at: offset in the message that cannot be had
@@ -51,6 +52,7 @@ struct train_world {
 	struct srdma_burst burst;
 	u32 nth;
 	struct srdma_tx tx;
+	struct srdma_builder builder;
 	u8 *message;
 	u8 wire[SRDMA_MTU_MAX + 256];
 	u32 fault_at;
@@ -202,6 +204,20 @@ static u32 expected(const struct train_world *w, u32 i, u8 *buf)
 	return path->hdr_len + body + SRDMA_ICRC_LEN;
 }
 
+/* 0 when the UDP checksum is right. */
+static u16 udp_sum(struct sk_buff *skb, u32 len)
+{
+	__wsum sum = skb_checksum(skb, skb_transport_offset(skb), len, 0);
+
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return (__force u16)csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+						    &ipv6_hdr(skb)->daddr, len,
+						    IPPROTO_UDP, sum);
+	return (__force u16)csum_tcpudp_magic(ip_hdr(skb)->saddr,
+					      ip_hdr(skb)->daddr, len,
+					      IPPROTO_UDP, sum);
+}
+
 /* Are the headers before the BTH those of one packet, as long as that? */
 static void check_ip(struct kunit *test, struct sk_buff *skb, u32 i)
 {
@@ -213,6 +229,7 @@ static void check_ip(struct kunit *test, struct sk_buff *skb, u32 i)
 	KUNIT_EXPECT_EQ(test, ntohs(uh->dest), 4791);
 	KUNIT_EXPECT_EQ(test, ntohs(uh->source), 0xc123);
 	KUNIT_EXPECT_NE(test, (__force u16)uh->check, 0);
+	KUNIT_EXPECT_EQ(test, udp_sum(skb, len), 0);
 	if (w->path.av.is_v6) {
 		KUNIT_EXPECT_EQ(test, ntohs(ipv6_hdr(skb)->payload_len), len);
 		KUNIT_EXPECT_EQ(test, ipv6_hdr(skb)->hop_limit, 7);
@@ -269,7 +286,25 @@ static void check_cut(struct kunit *test, struct sk_buff *skb, u32 first,
 	KUNIT_EXPECT_EQ(test, i, count);
 }
 
-/* Builds what is left of the burst from @first on, in one skb. */
+/* Of the burst that has been begun, up to @n packets from @first on. */
+static struct sk_buff *build_at(struct train_world *w, u32 first, u32 *n)
+{
+	srdma_builder_go_to(&w->builder, first);
+	return srdma_train_build(&w->builder, n);
+}
+
+/* Of a burst by itself. */
+static struct sk_buff *build_first(struct train_world *w, u32 *n)
+{
+	struct sk_buff *skb;
+
+	srdma_builder_begin(&w->builder, &w->tx);
+	skb = build_at(w, 0, n);
+	srdma_builder_end(&w->builder);
+	return skb;
+}
+
+/* Builds the whole burst, in one skb. */
 static void check_train(struct kunit *test, bool cut)
 {
 	struct train_world *w = test->priv;
@@ -279,8 +314,7 @@ static void check_train(struct kunit *test, bool cut)
 
 	local_bh_disable();
 	rcu_read_lock();
-	skb = srdma_train_build(&w->tx, 0, &n);
-	srdma_tx_close_payload(&w->tx);
+	skb = build_first(w, &n);
 	if (!IS_ERR(skb))
 		skb_dst_drop(skb);
 	rcu_read_unlock();
@@ -297,7 +331,12 @@ static void check_train(struct kunit *test, bool cut)
 	KUNIT_EXPECT_EQ(test, off, skb->len);
 	if (n > 1) {
 		KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_segs, n);
-		KUNIT_EXPECT_EQ(test, skb_headlen(skb), w->path.hdr_len);
+		/* Short ones have no fragments, long ones nothing else. */
+		if (skb->len <= SZ_4K)
+			KUNIT_EXPECT_FALSE(test, skb_is_nonlinear(skb));
+		if (skb->len > 2 * SZ_4K)
+			KUNIT_EXPECT_EQ(test, skb_headlen(skb),
+					w->path.hdr_len);
 	}
 	if (cut && n > 1)
 		check_cut(test, skb, 0, n);
@@ -344,7 +383,7 @@ static u32 check_part(struct kunit *test, u32 first)
 
 	local_bh_disable();
 	rcu_read_lock();
-	skb = srdma_train_build(&w->tx, first, &n);
+	skb = build_at(w, first, &n);
 	if (!IS_ERR(skb))
 		skb_dst_drop(skb);
 	rcu_read_unlock();
@@ -387,9 +426,10 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 		aim(w, i & 1);
 		parts = 0;
 		w->opens = 0;
+		srdma_builder_begin(&w->builder, &w->tx);
 		for (first = 0; first < w->burst.count; parts++)
 			first += check_part(test, first);
-		srdma_tx_close_payload(&w->tx);
+		srdma_builder_end(&w->builder);
 		KUNIT_EXPECT_EQ(test, parts, op == SRDMA_WR_READ ? 3 : 2);
 		/* One walk for all of them. */
 		KUNIT_EXPECT_EQ(test, w->opens, 1);
@@ -411,12 +451,13 @@ static void train_build__walks_on_or_begins_again(struct kunit *test)
 			10);
 	aim(w, false);
 	w->opens = 0;
+	srdma_builder_begin(&w->builder, &w->tx);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		n = steps[i].count;
 		w->path.id = 0xfffe + steps[i].first;
 		local_bh_disable();
 		rcu_read_lock();
-		skb = srdma_train_build(&w->tx, steps[i].first, &n);
+		skb = build_at(w, steps[i].first, &n);
 		if (!IS_ERR(skb))
 			skb_dst_drop(skb);
 		rcu_read_unlock();
@@ -430,7 +471,7 @@ static void train_build__walks_on_or_begins_again(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, off, skb->len);
 		consume_skb(skb);
 	}
-	srdma_tx_close_payload(&w->tx);
+	srdma_builder_end(&w->builder);
 }
 
 static void train_build__every_opcode_alone(struct kunit *test)
@@ -462,7 +503,7 @@ static void train_build__every_opcode_alone(struct kunit *test)
 		w->burst.seg = MESSAGE;
 		local_bh_disable();
 		rcu_read_lock();
-		skb = srdma_train_build(&w->tx, 0, &w->burst.count);
+		skb = build_first(w, &w->burst.count);
 		KUNIT_EXPECT_EQ(test, skb->len, w->path.hdr_len +
 				srdma_opcode_get(ops[i])->hdr_len +
 				SRDMA_ICRC_LEN);
@@ -475,7 +516,8 @@ static void train_build__every_opcode_alone(struct kunit *test)
 /* The @i-th of some messages that follow each other, of one packet each. */
 static void set_message(struct train_world *w, u32 i, u32 len)
 {
-	srdma_tx_close_payload(&w->tx);
+	if (w->builder.tx)
+		srdma_builder_end(&w->builder);
 	w->nth = i;
 	w->burst = (struct srdma_burst) {
 		.psn = srdma_psn_add(0xfffffd, i), .count = 1, .len = len,
@@ -483,13 +525,15 @@ static void set_message(struct train_world *w, u32 i, u32 len)
 		.middle = SRDMA_RC_WRITE_ONLY, .last = SRDMA_RC_WRITE_ONLY,
 		.ack_req = i % 3 == 1, .solicited = i % 3 == 2,
 	};
+	srdma_builder_begin(&w->builder, &w->tx);
+	srdma_builder_go_to(&w->builder, 0);
 }
 
 static bool takes(struct train_world *w, const struct srdma_train *train,
 		  u32 len)
 {
 	set_message(w, 0, len);
-	return srdma_train_takes(train, &w->tx, 0, 1);
+	return srdma_train_takes(train, &w->builder, 1);
 }
 
 /* Of the same length, but for padding, until a shorter one ends it. */
@@ -514,9 +558,9 @@ static void train_add__messages_share_a_skb(struct kunit *test)
 						  takes(w, &train, lens[i]));
 			set_message(w, i, lens[i]);
 			n = 1;
-			KUNIT_EXPECT_EQ(test, 0, srdma_train_add(&train,
-								 &w->tx, 0,
-								 &n));
+			KUNIT_EXPECT_EQ(test, 0,
+					srdma_train_add(&train, &w->builder,
+							&n));
 			KUNIT_EXPECT_EQ(test, n, 1);
 			KUNIT_EXPECT_EQ(test, train.count, i + 1);
 		}
@@ -550,10 +594,10 @@ static void train_add__fault(struct kunit *test)
 	w->fault_at = 100;
 	local_bh_disable();
 	set_message(w, 0, 64);
-	KUNIT_EXPECT_EQ(test, 0, srdma_train_add(&train, &w->tx, 0, &n));
+	KUNIT_EXPECT_EQ(test, 0, srdma_train_add(&train, &w->builder, &n));
 	set_message(w, 1, 64);
 	KUNIT_EXPECT_EQ(test, -EFAULT,
-			srdma_train_add(&train, &w->tx, 0, &n));
+			srdma_train_add(&train, &w->builder, &n));
 	KUNIT_EXPECT_EQ(test, train.count, 1);
 	KUNIT_EXPECT_FALSE(test, train.full);
 	KUNIT_EXPECT_EQ(test, train.skb->len, train.each);
@@ -561,7 +605,7 @@ static void train_add__fault(struct kunit *test)
 	/* And what has nothing is none. */
 	train.skb = NULL;
 	KUNIT_EXPECT_EQ(test, -EFAULT,
-			srdma_train_add(&train, &w->tx, 0, &n));
+			srdma_train_add(&train, &w->builder, &n));
 	KUNIT_EXPECT_PTR_EQ(test, train.skb, NULL);
 	local_bh_enable();
 }
@@ -581,7 +625,7 @@ static void train_build__fault(struct kunit *test)
 		n = w->burst.count;
 		local_bh_disable();
 		rcu_read_lock();
-		skb = srdma_train_build(&w->tx, 0, &n);
+		skb = build_first(w, &n);
 		rcu_read_unlock();
 		local_bh_enable();
 		KUNIT_EXPECT_PTR_EQ(test, skb, ERR_PTR(-EFAULT));
