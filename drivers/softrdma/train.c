@@ -314,6 +314,11 @@ static int open_train(struct srdma_train *train, const struct srdma_builder *b,
 		bytes = max3(bytes, b->each * 2, (u32)OPEN_TRAIN);
 	train->room = bytes <= SHORT_TRAIN ? bytes : 0;
 	train->skb = alloc_wire_skb(b->path, train->room);
+	if (!train->skb && train->room) {
+		/* Memory in pieces may still hold the packets. */
+		train->room = 0;
+		train->skb = alloc_wire_skb(b->path, 0);
+	}
 	train->count = 0;
 	train->each = b->each;
 	train->full = false;
@@ -441,7 +446,7 @@ struct sk_buff *srdma_train_build(struct srdma_builder *b, u32 *count)
 
 		if (skb != ERR_PTR(-ENOMEM))
 			return skb;
-		/* Memory in pieces may still hold one packet. */
+		/* Or one of them. */
 		*count = 1;
 	}
 	return build_single(b);
