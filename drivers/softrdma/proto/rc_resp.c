@@ -351,8 +351,9 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 	u32 packets = srdma_burst_packets(act->len, resp->mtu_shift);
 
 	if (act->flags & SRDMA_ACT_DUP) {
-		/* The rkey of the repetition was checked: it is the one used. */
-		resp->res[act->res].rkey = act->rkey;
+		/* The repetition's key was checked, for any bytes: it is used. */
+		if (act->len)
+			resp->res[act->res].rkey = act->rkey;
 		srdma_resp_answer(resp, act->res, act->psn,
 				  srdma_psn_add(act->psn, packets));
 		return;

@@ -523,6 +523,21 @@ TEST(resp_duplicate_read__bad_key_is_not_fatal)
 	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 4, 0), SRDMA_RESP_SEND);
 }
 
+/* Its key is nobody's: it is not looked at, nor for what is asked for next. */
+TEST(resp_duplicate_read__of_nothing_keeps_the_key)
+{
+	answered_read();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 1, 0, 0x2100, 2 * MTU + 1),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 2, 0, 0x2200, 0),
+		  SRDMA_RESP_DUP_READ);
+	act.rkey = 8;
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(out.rkey, 7);
+}
+
 TEST(resp_duplicate_read__no_longer_kept)
 {
 	answered_read();
