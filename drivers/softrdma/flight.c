@@ -5,10 +5,12 @@
  * it crosses to another namespace or host.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/skbuff.h>
 
 #include "engine.h"
@@ -50,9 +52,9 @@ enum {
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
 
-/* Who unloads the module looks this often, and so many times in silence. */
+/* Who unloads the module looks this often, and is told what for that often. */
 #define UNLOAD_POLL_MS	10
-#define UNLOAD_PATIENCE	1000
+#define UNLOAD_PATIENCE	(10 * HZ)
 
 /*
  * How many skbs have been sent on this CPU less how many have landed here. Each
@@ -189,13 +191,15 @@ static bool all_have_landed(void)
  */
 void srdma_flight_exit(void)
 {
-	u32 polls;
+	unsigned long told = jiffies;
 
-	for (polls = 1; !all_have_landed(); polls++) {
-		if (polls % UNLOAD_PATIENCE == 0)
+	while (!all_have_landed()) {
+		if (time_after(jiffies, told + UNLOAD_PATIENCE)) {
 			pr_warn("softrdma: packets wait in queues of this host: unloading waits for them\n");
+			told = jiffies;
+		}
 		msleep(UNLOAD_POLL_MS);
 	}
-	/* The last of them may be on the way out of land(). */
-	synchronize_rcu();
+	/* The last of them may be on the way out of land(), even preempted. */
+	synchronize_rcu_tasks();
 }

@@ -198,6 +198,7 @@ void srdma_mem_begin_kernel(struct srdma_mem_iter *it, void *addr, u32 len)
 void srdma_mem_end(struct srdma_mem_iter *it)
 {
 	span_close(&it->span);
+	it->run = 0;
 }
 
 /* Goes on to the next piece that has bytes left; not for each packet. */

@@ -16,7 +16,7 @@
 struct dst_entry;
 struct srdma_dev;
 
-/* An IPv6 header and UDP: the most that precedes a BTH. */
+/* What precedes a BTH: UDP and IPv4, or IPv6, which is the most. */
 #define SRDMA_PATH_HDR_V4	(sizeof(struct iphdr) + sizeof(struct udphdr))
 #define SRDMA_PATH_HDR_MAX	(sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 

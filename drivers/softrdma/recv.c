@@ -19,14 +19,14 @@
 #include "trace.h"
 
 /**
- * struct request - a request packet being executed
+ * struct srdma_request - a request packet being executed
  * @qp: queue pair
  * @skb: what it came in; NULL: there is no packet, only a receive to be flushed
  * @walk: over the bytes of @skb
  * @pkt: its headers
  * @act: what the core wants done
  */
-struct request {
+struct srdma_request {
 	struct srdma_qp *qp;
 	struct sk_buff *skb;
 	struct srdma_skb_walk walk;
@@ -47,7 +47,7 @@ enum outcome {
 
 /* ---- receive requests ---- */
 
-static void complete_rwqe(struct request *r, enum ib_wc_status status,
+static void complete_rwqe(struct srdma_request *r, enum ib_wc_status status,
 			  enum ib_wc_opcode opcode, u32 len, bool solicited)
 {
 	struct srdma_qp *qp = r->qp;
@@ -80,7 +80,7 @@ static void complete_rwqe(struct request *r, enum ib_wc_status status,
 }
 
 /* The request that is in use failed; the QP is about to. */
-static void fail_rwqe(struct request *r, enum ib_wc_status status)
+static void fail_rwqe(struct srdma_request *r, enum ib_wc_status status)
 {
 	if (r->qp->resp.has_rwqe)
 		complete_rwqe(r, status, IB_WC_RECV, 0, false);
@@ -117,7 +117,7 @@ static enum outcome take_rwqe(struct srdma_qp *qp)
 
 /* ---- doing what a request says ---- */
 
-static enum outcome scatter(struct request *r, u32 offset)
+static enum outcome scatter(struct srdma_request *r, u32 offset)
 {
 	struct srdma_responder *resp = &r->qp->resp;
 	struct srdma_rwqe *rwqe = resp->rwqe;
@@ -138,7 +138,7 @@ static enum outcome scatter(struct request *r, u32 offset)
 	return why ? OUTCOME_LOCAL : OUTCOME_OK;
 }
 
-static enum outcome do_send(struct request *r)
+static enum outcome do_send(struct srdma_request *r)
 {
 	enum outcome outcome = OUTCOME_OK;
 	struct srdma_qp *qp = r->qp;
@@ -160,7 +160,7 @@ static bool qp_allows(const struct srdma_qp *qp, u32 access)
 	return (qp->attr.qp_access_flags & access) == access;
 }
 
-static enum outcome do_write(struct request *r)
+static enum outcome do_write(struct srdma_request *r)
 {
 	const struct srdma_rc_resp_act *act = &r->act;
 	bool starts = act->flags & SRDMA_ACT_START;
@@ -195,7 +195,7 @@ static enum outcome do_write(struct request *r)
 }
 
 /* The data are fetched when the answer is sent. */
-static enum outcome do_read(struct request *r)
+static enum outcome do_read(struct srdma_request *r)
 {
 	struct srdma_qp *qp = r->qp;
 
@@ -215,7 +215,7 @@ static enum outcome of_memory(enum srdma_mem_why why)
 	return why ? OUTCOME_ACCESS : OUTCOME_OK;
 }
 
-static enum outcome do_atomic(struct request *r)
+static enum outcome do_atomic(struct srdma_request *r)
 {
 	struct srdma_rc_resp_act *act = &r->act;
 	struct srdma_qp *qp = r->qp;
@@ -238,7 +238,7 @@ static enum outcome do_atomic(struct request *r)
 	return of_memory(why);
 }
 
-static enum outcome do_atomic_write(struct request *r)
+static enum outcome do_atomic_write(struct srdma_request *r)
 {
 	struct srdma_qp *qp = r->qp;
 	struct srdma_mem_iter it;
@@ -260,7 +260,7 @@ static enum outcome do_atomic_write(struct request *r)
 	return of_memory(why);
 }
 
-static enum outcome do_flush(struct request *r)
+static enum outcome do_flush(struct srdma_request *r)
 {
 	const struct srdma_rc_resp_act *act = &r->act;
 	u8 plt = r->pkt.feth.plt;
@@ -292,7 +292,8 @@ static enum outcome do_flush(struct request *r)
 
 /* ---- reliable connections ---- */
 
-static enum outcome execute(struct request *r, enum srdma_resp_verdict verdict)
+static enum outcome execute(struct srdma_request *r,
+			    enum srdma_resp_verdict verdict)
 {
 	switch (verdict) {
 	case SRDMA_RESP_SEND:
@@ -320,7 +321,7 @@ static enum outcome execute(struct request *r, enum srdma_resp_verdict verdict)
 	return OUTCOME_OK;
 }
 
-static void complete_message(struct request *r)
+static void complete_message(struct srdma_request *r)
 {
 	bool solicited = r->act.flags & SRDMA_ACT_SE;
 
@@ -332,7 +333,7 @@ static void complete_message(struct request *r)
 }
 
 /* What the peer, and the holder of the receive request, are told. */
-static enum srdma_resp_why refuse(struct request *r, enum outcome outcome)
+static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
 {
 	switch (outcome) {
 	case OUTCOME_NO_RWQE:
@@ -355,7 +356,7 @@ static enum srdma_resp_why refuse(struct request *r, enum outcome outcome)
 	return SRDMA_WHY_INV_REQ;
 }
 
-static void serve_rc(struct request *r)
+static void serve_rc(struct srdma_request *r)
 {
 	struct srdma_rc_resp *rc = &r->qp->resp.rc;
 	enum srdma_resp_verdict verdict;
@@ -379,7 +380,7 @@ static void serve_rc(struct request *r)
 
 /* ---- unreliable connections ---- */
 
-static void serve_uc(struct request *r)
+static void serve_uc(struct srdma_request *r)
 {
 	struct srdma_uc_resp *uc = &r->qp->resp.uc;
 	enum srdma_uc_verdict verdict;
@@ -412,7 +413,7 @@ static void serve_uc(struct request *r)
 
 /* ---- datagrams ---- */
 
-static void serve_ud(struct request *r)
+static void serve_ud(struct srdma_request *r)
 {
 	struct srdma_qp *qp = r->qp;
 	struct srdma_ud_env env = {
@@ -471,7 +472,7 @@ static void establish(struct srdma_qp *qp)
 		srdma_qp_event(qp, IB_EVENT_COMM_EST);
 }
 
-static void serve(struct request *r)
+static void serve(struct srdma_request *r)
 {
 	switch (r->qp->qpt) {
 	case SRDMA_QPT_RC:
@@ -495,7 +496,7 @@ static void serve(struct request *r)
 
 static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 {
-	struct request r;
+	struct srdma_request r;
 	int count = 0;
 
 	r.qp = qp;
@@ -527,7 +528,7 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
  */
 static int flush(struct srdma_qp *qp, int budget)
 {
-	struct request r = { .qp = qp };
+	struct srdma_request r = { .qp = qp };
 	u32 left;
 
 	if (qp->resp.has_rwqe)

@@ -2,7 +2,7 @@
 /*
  * KUnit tests of trains: each packet of one, as built and as the stack cuts it,
  * is compared with the packet that the protocol core builds by itself; and of
- * what decides how long they are and how many may be under way.
+ * what decides how long they are.
  */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
@@ -13,7 +13,6 @@
 #include "arrival.h"
 #include "compat/compat.h"
 #include "device.h"
-#include "flight.h"
 #include "loop.h"
 #include "path.h"
 #include "qp.h"
@@ -373,30 +372,56 @@ static void train_build__packets_are_right(struct kunit *test)
 	}
 }
 
-/* The packets that have the same headers as @first, in one skb; how many? */
-static u32 check_part(struct kunit *test, u32 first)
+/**
+ * struct part - packets of a burst in one skb
+ * @first: the first of them
+ * @count: how many
+ * @skb: they
+ */
+struct part {
+	u32 first;
+	u32 count;
+	struct sk_buff *skb;
+};
+
+/* Bottom halves are disabled, in an RCU section. */
+static void build_part(struct train_world *w, struct part *part)
+{
+	part->skb = build_at(w, part->first, &part->count);
+	if (!IS_ERR(part->skb))
+		skb_dst_drop(part->skb);
+}
+
+static void check_part(struct kunit *test, const struct part *part)
 {
 	struct train_world *w = test->priv;
-	u32 n = srdma_burst_alike(&w->burst, first);
-	struct sk_buff *skb;
-	u32 off, i;
+	u32 off = w->path.hdr_len, i;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, part->skb);
+	KUNIT_EXPECT_EQ(test, skb_is_gso(part->skb), part->count > 1);
+	for (i = 0; i < part->count; i++)
+		off += check_packet(test, part->skb, off, part->first + i);
+	KUNIT_EXPECT_EQ(test, off, part->skb->len);
+	consume_skb(part->skb);
+}
+
+/* Builds what has the same headers together; returns how many parts that is. */
+static u32 build_parts(struct train_world *w, struct part *parts, u32 most)
+{
+	u32 n, first = 0;
 
 	local_bh_disable();
 	rcu_read_lock();
-	skb = build_at(w, first, &n);
-	if (!IS_ERR(skb))
-		skb_dst_drop(skb);
+	srdma_builder_begin(&w->builder, &w->tx);
+	for (n = 0; n < most && first < w->burst.count; n++) {
+		parts[n].first = first;
+		parts[n].count = srdma_burst_alike(&w->burst, first);
+		build_part(w, &parts[n]);
+		first += parts[n].count;
+	}
+	srdma_builder_end(&w->builder);
 	rcu_read_unlock();
 	local_bh_enable();
-	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, skb);
-	if (IS_ERR_OR_NULL(skb))
-		return w->burst.count;
-	KUNIT_EXPECT_EQ(test, skb_is_gso(skb), n > 1);
-	off = w->path.hdr_len;
-	for (i = 0; i < n; i++)
-		off += check_packet(test, skb, off, first + i);
-	KUNIT_EXPECT_EQ(test, off, skb->len);
-	consume_skb(skb);
 	return n;
 }
 
@@ -406,7 +431,8 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 	static const u8 ops[] = { SRDMA_WR_WRITE, SRDMA_WR_SEND_IMM,
 		SRDMA_WR_SEND_INV, SRDMA_WR_READ };
 	struct train_world *w = test->priv;
-	u32 i, parts, first;
+	struct part parts[4];
+	u32 i, j, n;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(ops); i++) {
 		u8 op = ops[i / 2];
@@ -424,13 +450,11 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w->burst.count, 5);
 		KUNIT_EXPECT_TRUE(test, w->burst.mixed);
 		aim(w, i & 1);
-		parts = 0;
 		w->opens = 0;
-		srdma_builder_begin(&w->builder, &w->tx);
-		for (first = 0; first < w->burst.count; parts++)
-			first += check_part(test, first);
-		srdma_builder_end(&w->builder);
-		KUNIT_EXPECT_EQ(test, parts, op == SRDMA_WR_READ ? 3 : 2);
+		n = build_parts(w, parts, ARRAY_SIZE(parts));
+		for (j = 0; j < n; j++)
+			check_part(test, &parts[j]);
+		KUNIT_EXPECT_EQ(test, n, op == SRDMA_WR_READ ? 3 : 2);
 		/* One walk for all of them. */
 		KUNIT_EXPECT_EQ(test, w->opens, 1);
 	}
@@ -444,34 +468,32 @@ static void train_build__walks_on_or_begins_again(struct kunit *test)
 		{ 0, 2, 1 }, { 2, 2, 1 }, { 1, 2, 2 }, { 3, 2, 2 }, { 0, 1, 3 },
 	};
 	struct train_world *w = test->priv;
-	u32 i, j, n, off;
-	struct sk_buff *skb;
+	struct part parts[ARRAY_SIZE(steps)];
+	u32 opens[ARRAY_SIZE(steps)];
+	u32 i;
 
 	srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 5000, 0, 128,
 			10);
 	aim(w, false);
 	w->opens = 0;
+	local_bh_disable();
+	rcu_read_lock();
 	srdma_builder_begin(&w->builder, &w->tx);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
-		n = steps[i].count;
 		w->path.id = 0xfffe + steps[i].first;
-		local_bh_disable();
-		rcu_read_lock();
-		skb = build_at(w, steps[i].first, &n);
-		if (!IS_ERR(skb))
-			skb_dst_drop(skb);
-		rcu_read_unlock();
-		local_bh_enable();
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
-		KUNIT_EXPECT_EQ(test, n, steps[i].count);
-		KUNIT_EXPECT_EQ(test, w->opens, steps[i].opens);
-		off = w->path.hdr_len;
-		for (j = 0; j < n; j++)
-			off += check_packet(test, skb, off, steps[i].first + j);
-		KUNIT_EXPECT_EQ(test, off, skb->len);
-		consume_skb(skb);
+		parts[i].first = steps[i].first;
+		parts[i].count = steps[i].count;
+		build_part(w, &parts[i]);
+		opens[i] = w->opens;
 	}
 	srdma_builder_end(&w->builder);
+	rcu_read_unlock();
+	local_bh_enable();
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		KUNIT_EXPECT_EQ(test, parts[i].count, steps[i].count);
+		KUNIT_EXPECT_EQ(test, opens[i], steps[i].opens);
+		check_part(test, &parts[i]);
+	}
 }
 
 static void train_build__every_opcode_alone(struct kunit *test)
@@ -720,93 +742,6 @@ static void path_train__shrinks_and_grows(struct kunit *test)
 	w->ndev->dev.parent = NULL;
 }
 
-static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
-			  int budget)
-{
-	return false;
-}
-
-/* Hands over until there is no room; returns how many. */
-static u32 fill_flight(struct kunit *test, struct sk_buff **skbs, u32 max)
-{
-	struct train_world *w = test->priv;
-	u32 n;
-
-	for (n = 0; n < max; n++) {
-		if (!srdma_flight_has_room(w->qp, &w->qp->recv))
-			break;
-		skbs[n] = alloc_skb(SZ_32K, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, skbs[n]);
-		skb_put(skbs[n], 31000);
-		srdma_flight_add(w->qp, skbs[n]);
-		/* The stack may change its length; the charge stays. */
-		skb_trim(skbs[n], 100);
-	}
-	return n;
-}
-
-static void flight__waits_and_wakes(struct kunit *test)
-{
-	struct train_world *w = test->priv;
-	struct sk_buff *skbs[64];
-	u32 n, i;
-
-	srdma_engine_init(&w->qp->send, nothing_to_do);
-	srdma_engine_init(&w->qp->recv, nothing_to_do);
-	w->qp->flight.limit = SZ_512K;
-	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
-	KUNIT_EXPECT_EQ(test, n, 16);
-	KUNIT_EXPECT_EQ(test, refcount_read(&w->qp->refs), n + 1);
-	for (i = 0; i < n; i++) {
-		unsigned long events = w->qp->recv.events;
-
-		KUNIT_EXPECT_EQ(test, !!(events & BIT(SRDMA_EVENT_TX_FREED)),
-				i >= n / 2);
-		KUNIT_EXPECT_EQ(test, w->qp->send.events, 0);
-		consume_skb(skbs[i]);
-	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&w->qp->flight.bytes), 0);
-	KUNIT_EXPECT_EQ(test, refcount_read(&w->qp->refs), 1);
-	KUNIT_EXPECT_TRUE(test, srdma_flight_has_room(w->qp, &w->qp->send));
-}
-
-/* Fills it, and lets all of it leave @ns after that; returns how many. */
-static u32 land_after(struct kunit *test, u64 ns)
-{
-	struct train_world *w = test->priv;
-	struct sk_buff *skbs[64];
-	u32 n, i;
-
-	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
-	w->qp->flight.full_at -= ns;
-	for (i = 0; i < n; i++)
-		consume_skb(skbs[i]);
-	return n;
-}
-
-static void flight__follows_the_queue(struct kunit *test)
-{
-	struct train_world *w = test->priv;
-	int i;
-
-	srdma_engine_init(&w->qp->send, nothing_to_do);
-	srdma_engine_init(&w->qp->recv, nothing_to_do);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
-
-	/* In a queue that drains slowly half as many each time, but a train. */
-	w->qp->flight.limit = SZ_512K;
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 16);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 8);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
-
-	/* In one that drains at once all there may be, if nobody disturbs. */
-	for (i = 0; i < 1000 && w->qp->flight.limit < SZ_512K; i++)
-		land_after(test, 0);
-	KUNIT_EXPECT_EQ(test, w->qp->flight.limit, SZ_512K);
-}
-
 static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__packets_are_right),
 	KUNIT_CASE(train_build__parts_of_a_mixed_burst),
@@ -817,8 +752,6 @@ static struct kunit_case train_cases[] = {
 	KUNIT_CASE(train_build__fault),
 	KUNIT_CASE(loop_build__carries_the_payload),
 	KUNIT_CASE(path_train__shrinks_and_grows),
-	KUNIT_CASE(flight__waits_and_wakes),
-	KUNIT_CASE(flight__follows_the_queue),
 	{}
 };
 
