@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles: checked when made, found by number when used.
+ * Address handles: checked when made. Requests of user space name them by number,
+ * those of a kernel consumer are given what they lead to when posted.
  */
 #include <linux/etherdevice.h>
 #include <net/ipv6.h>
@@ -92,7 +93,6 @@ static void keep_attr(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
 	ah->attr.grh.sgid_attr = NULL;
 }
 
-/* The connection manager makes and destroys handles with interrupts disabled. */
 static int publish_ah(struct srdma_dev *dev, struct srdma_ah_entry *entry,
 		      u32 *num, gfp_t gfp)
 {
@@ -118,13 +118,40 @@ static void withdraw(struct srdma_dev *dev, u32 num)
 	kfree_rcu(entry, rcu);
 }
 
+/* Gives user space a number to name the handle by. */
+static int create_numbered(struct srdma_ah *ah, const struct rdma_ah_attr *attr,
+			   struct ib_udata *udata, gfp_t gfp)
+{
+	struct srdma_dev *dev = to_sdev(ah->ib.device);
+	struct srdma_abi_create_ah_resp resp = {};
+	struct srdma_ah_entry *entry;
+	int err;
+
+	entry = entry_create(dev, ah->ib.pd, attr, gfp);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+	err = publish_ah(dev, entry, &ah->num, gfp);
+	if (err) {
+		kfree(entry);
+		return err;
+	}
+	/* Providers before ah_num existed ask for nothing. */
+	resp.ah_num = ah->num;
+	if (udata->outlen) {
+		err = ib_copy_to_udata(udata, &resp,
+				       min(sizeof(resp), udata->outlen));
+		if (err)
+			withdraw(dev, ah->num);
+	}
+	return err;
+}
+
+/* The connection manager makes and destroys handles with interrupts disabled. */
 int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
 {
-	struct srdma_abi_create_ah_resp resp = {};
 	struct srdma_dev *dev = to_sdev(ib->device);
 	struct srdma_ah *ah = to_sah(ib);
-	struct srdma_ah_entry *entry;
 	gfp_t gfp;
 	int err;
 
@@ -135,55 +162,43 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	err = srdma_dev_count(dev, SRDMA_OBJ_AH);
 	if (err)
 		return err;
-	entry = entry_create(dev, ib->pd, init->ah_attr, gfp);
-	if (IS_ERR(entry)) {
-		err = PTR_ERR(entry);
-		goto err_count;
-	}
-	err = publish_ah(dev, entry, &ah->num, gfp);
+	err = udata ? create_numbered(ah, init->ah_attr, udata, gfp) :
+		      srdma_av_init(&ah->av, dev, init->ah_attr, 0, 0);
 	if (err)
-		goto err_entry;
-	RCU_INIT_POINTER(ah->entry, entry);
-	keep_attr(ah, init->ah_attr);
-
-	/* Providers before ah_num existed ask for nothing. */
-	resp.ah_num = ah->num;
-	if (udata && udata->outlen) {
-		err = ib_copy_to_udata(udata, &resp,
-				       min(sizeof(resp), udata->outlen));
-		if (err)
-			goto err_publish;
-	}
-	return 0;
-
-err_publish:
-	withdraw(dev, ah->num);
-	goto err_count;
-err_entry:
-	kfree(entry);
-err_count:
-	srdma_dev_uncount(dev, SRDMA_OBJ_AH);
+		srdma_dev_uncount(dev, SRDMA_OBJ_AH);
+	else
+		keep_attr(ah, init->ah_attr);
 	return err;
 }
 
-int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
+static int replace_entry(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
 {
-	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_dev *dev = to_sdev(ah->ib.device);
 	struct srdma_ah_entry *entry, *old;
-	struct srdma_ah *ah = to_sah(ib);
 	unsigned long flags;
 
-	entry = entry_create(dev, ib->pd, attr, GFP_ATOMIC);
+	entry = entry_create(dev, ah->ib.pd, attr, GFP_ATOMIC);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 	/* Overwriting a present entry allocates nothing. */
 	xa_lock_irqsave(&dev->ahs, flags);
 	old = __xa_store(&dev->ahs, ah->num, entry, GFP_ATOMIC);
 	xa_unlock_irqrestore(&dev->ahs, flags);
-	RCU_INIT_POINTER(ah->entry, entry);
-	keep_attr(ah, attr);
 	kfree_rcu(old, rcu);
 	return 0;
+}
+
+/* A kernel consumer does not post by a handle while it modifies that. */
+int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
+{
+	struct srdma_ah *ah = to_sah(ib);
+	int err;
+
+	err = ah->num ? replace_entry(ah, attr) :
+			srdma_av_init(&ah->av, to_sdev(ib->device), attr, 0, 0);
+	if (!err)
+		keep_attr(ah, attr);
+	return err;
 }
 
 int srdma_ah_query(struct ib_ah *ib, struct rdma_ah_attr *attr)
@@ -196,8 +211,10 @@ int srdma_ah_query(struct ib_ah *ib, struct rdma_ah_attr *attr)
 int srdma_ah_destroy(struct ib_ah *ib, u32 flags)
 {
 	struct srdma_dev *dev = to_sdev(ib->device);
+	struct srdma_ah *ah = to_sah(ib);
 
-	withdraw(dev, to_sah(ib)->num);
+	if (ah->num)
+		withdraw(dev, ah->num);
 	srdma_dev_uncount(dev, SRDMA_OBJ_AH);
 	return 0;
 }

@@ -39,7 +39,7 @@ struct srdma_av {
 } __aligned(8);
 
 /**
- * struct srdma_ah_entry - what a UD send looks up by ah_num
+ * struct srdma_ah_entry - what a UD send of user space looks up by ah_num
  * @rcu: senders may still look at it after the handle is gone
  * @pd: number of the protection domain it belongs to
  * @av: the address
@@ -53,13 +53,15 @@ struct srdma_ah_entry {
 /**
  * struct srdma_ah - an address handle
  * @ib: the core's part
- * @entry: what senders see; replaced as a whole when the handle is modified
+ * @av: the address that a kernel consumer's requests are given
  * @attr: as given, for queries
- * @num: index of @entry in srdma_dev.ahs
+ * @num: number of user space's handle, index of a struct srdma_ah_entry in
+ *	srdma_dev.ahs that is replaced as a whole when the handle is modified; 0
+ *	of a kernel consumer's
  */
 struct srdma_ah {
 	struct ib_ah ib;
-	struct srdma_ah_entry __rcu *entry;
+	struct srdma_av av;
 	struct rdma_ah_attr attr;
 	u32 num;
 };

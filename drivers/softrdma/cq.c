@@ -27,14 +27,13 @@ static void call_event_handler(struct srdma_cq *cq)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 }
 
-static void call_cq_handlers(struct tasklet_struct *tasklet)
+static void call_cq_handlers(struct srdma_notice *notice, unsigned long what)
 {
-	struct srdma_cq *cq = from_tasklet(cq, tasklet, tasklet);
+	struct srdma_cq *cq = container_of(notice, struct srdma_cq, notice);
 
-	if (test_and_clear_bit(SRDMA_CQ_NOTICE_ERR, &cq->notices))
+	if (what & BIT(SRDMA_CQ_NOTICE_ERR))
 		call_event_handler(cq);
-	if (test_and_clear_bit(SRDMA_CQ_NOTICE_COMP, &cq->notices) &&
-	    cq->ib.comp_handler)
+	if (what & BIT(SRDMA_CQ_NOTICE_COMP) && cq->ib.comp_handler)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
@@ -44,14 +43,12 @@ static void call_cq_handlers(struct tasklet_struct *tasklet)
  */
 static void notify(struct srdma_cq *cq, enum srdma_cq_notice notice)
 {
-	if (!is_user(cq)) {
-		set_bit(notice, &cq->notices);
-		tasklet_schedule(&cq->tasklet);
-	} else if (notice == SRDMA_CQ_NOTICE_ERR) {
+	if (!is_user(cq))
+		srdma_notice_leave(&cq->notice, notice);
+	else if (notice == SRDMA_CQ_NOTICE_ERR)
 		call_event_handler(cq);
-	} else if (cq->ib.comp_handler) {
+	else if (cq->ib.comp_handler)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
-	}
 }
 
 static void fill_spec(const struct srdma_cq *cq, u32 entries,
@@ -85,7 +82,7 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
-	tasklet_setup(&cq->tasklet, call_cq_handlers);
+	srdma_notice_init(&cq->notice, call_cq_handlers);
 	fill_spec(cq, attr->cqe, &spec);
 	err = srdma_ring_create(&cq->ring, &spec, ucontext, &resp.ring);
 	if (err)
@@ -114,7 +111,7 @@ int srdma_cq_destroy(struct ib_cq *ib, struct ib_udata *udata)
 {
 	struct srdma_cq *cq = to_scq(ib);
 
-	tasklet_kill(&cq->tasklet);
+	srdma_notice_stop(&cq->notice);
 	srdma_ring_destroy(&cq->ring);
 	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_CQ);
 	return 0;

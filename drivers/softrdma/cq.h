@@ -5,10 +5,10 @@
 #ifndef SRDMA_CQ_H
 #define SRDMA_CQ_H
 
-#include <linux/interrupt.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "notice.h"
 #include "ring.h"
 
 /* What a consumer asked to be told. */
@@ -18,7 +18,7 @@ enum srdma_cq_arm {
 	SRDMA_CQ_ARMED_ANY,
 };
 
-/* Notices that wait for the tasklet of a kernel consumer's CQ. */
+/* What the handlers of a kernel consumer are told. */
 enum srdma_cq_notice {
 	SRDMA_CQ_NOTICE_COMP,
 	SRDMA_CQ_NOTICE_ERR,
@@ -31,9 +31,7 @@ enum srdma_cq_notice {
  * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
  * @arm: enum srdma_cq_arm
  * @overrun: an entry was lost; nothing is added any more
- * @notices: bits of enum srdma_cq_notice, for @tasklet
- * @tasklet: calls a kernel consumer's handlers with no lock held and never
- *	from inside a verb of its own
+ * @notice: tells a kernel consumer's handlers; enum srdma_cq_notice
  */
 struct srdma_cq {
 	struct ib_cq ib;
@@ -41,8 +39,7 @@ struct srdma_cq {
 	struct srdma_ring ring;
 	u8 arm;
 	bool overrun;
-	unsigned long notices;
-	struct tasklet_struct tasklet;
+	struct srdma_notice notice;
 };
 
 static inline struct srdma_cq *to_scq(struct ib_cq *ib)

@@ -4,6 +4,7 @@
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 
 #include "engine.h"
@@ -27,6 +28,18 @@ enum {
 #define ENGINE_INBOX_BYTES	SZ_8M
 
 static DEFINE_PER_CPU(int, engine_depth);
+
+/**
+ * struct handover - engines that were kicked by a task with interrupts disabled
+ * @work: the interrupt that comes when they are enabled
+ * @engines: those that it is to leave to softirq, which it owns
+ */
+struct handover {
+	struct irq_work work;
+	struct llist_head engines;
+};
+
+static DEFINE_PER_CPU(struct handover, handovers);
 
 /* Becomes the owner of an idle engine that was kicked. */
 static bool try_own(struct srdma_engine *engine)
@@ -83,6 +96,28 @@ static void leave_to_softirq(struct srdma_engine *engine)
 					  &engine->state);
 	if (old & ENGINE_STOPPED)
 		tell_who_stops(engine);
+}
+
+static void take_over(struct irq_work *work)
+{
+	struct handover *handover = container_of(work, struct handover, work);
+	struct srdma_engine *engine, *next;
+
+	llist_for_each_entry_safe(engine, next,
+				  llist_del_all(&handover->engines), handed)
+		leave_to_softirq(engine);
+}
+
+/*
+ * Softirq that a task asks for is ksoftirqd's, once the scheduler has come to
+ * it. That which an interrupt asks for follows it at once.
+ */
+static void leave_to_interrupt(struct srdma_engine *engine)
+{
+	struct handover *handover = this_cpu_ptr(&handovers);
+
+	llist_add(&engine->handed, &handover->engines);
+	irq_work_queue(&handover->work);
 }
 
 static unsigned long take_events(struct srdma_engine *engine)
@@ -163,8 +198,12 @@ static void run_here(struct srdma_engine *engine)
 static void run_or_defer(struct srdma_engine *engine)
 {
 	if (irqs_disabled()) {
-		if (try_own(engine))
+		if (!try_own(engine))
+			return;
+		if (in_interrupt() || !arch_irq_work_has_interrupt())
 			leave_to_softirq(engine);
+		else
+			leave_to_interrupt(engine);
 		return;
 	}
 	local_bh_disable();
@@ -345,13 +384,18 @@ void srdma_engine_stop(struct srdma_engine *engine)
 		wait_for_completion(&idle);
 }
 
-/* Undoes srdma_engine_stop(), and runs what has come in meanwhile. */
+/* Undoes srdma_engine_stop(), and runs it if word was left meanwhile. */
 void srdma_engine_start(struct srdma_engine *engine)
 {
-	/* Pairs with try_own(): who finds it started finds it as it was left. */
-	smp_mb__before_atomic();
-	atomic_andnot(ENGINE_STOPPED, &engine->state);
-	srdma_engine_kick(engine, SRDMA_EVENT_STATE);
+	int old;
+
+	/*
+	 * Fully ordered: pairs with try_own(), who finds it started finds it as
+	 * it was left.
+	 */
+	old = atomic_fetch_andnot(ENGINE_STOPPED, &engine->state);
+	if (old & ENGINE_KICKED)
+		run_or_defer(engine);
 }
 
 /* The engine is stopped, and nobody can kick it any more. */
@@ -364,4 +408,26 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	spin_unlock_bh(&engine->inbox.lock);
 	skb_queue_purge(&engine->inbox);
 	kfree_skb_list(engine->taken);
+}
+
+/* Before there is any. */
+void srdma_engines_init(void)
+{
+	struct handover *handover;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		handover = per_cpu_ptr(&handovers, cpu);
+		init_irq_work(&handover->work, take_over);
+		init_llist_head(&handover->engines);
+	}
+}
+
+/* No engine is left: nor is an interrupt that was to come for one. */
+void srdma_engines_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
 }

@@ -14,6 +14,7 @@
 #define SRDMA_ENGINE_H
 
 #include <linux/interrupt.h>
+#include <linux/llist.h>
 #include <linux/skbuff.h>
 
 struct completion;
@@ -48,6 +49,7 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  *	linked by their next
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
+ * @handed: among those that an interrupt is to leave to softirq
  * @idle: completed when an owner leaves a stopped engine, that who stops it
  *	waits for
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
@@ -60,6 +62,7 @@ struct srdma_engine {
 	struct sk_buff *taken;
 	srdma_engine_run_t run;
 	struct tasklet_struct tasklet;
+	struct llist_node handed;
 	struct completion *idle;
 	u32 bytes_out;
 };
@@ -81,5 +84,8 @@ bool srdma_engine_kicked(const struct srdma_engine *engine);
 
 void srdma_engine_stop(struct srdma_engine *engine);
 void srdma_engine_start(struct srdma_engine *engine);
+
+void srdma_engines_init(void);
+void srdma_engines_exit(void);
 
 #endif

@@ -5,12 +5,14 @@
 #include <linux/module.h>
 
 #include "crc.h"
+#include "engine.h"
 #include "fault.h"
 #include "flight.h"
 #include "frags.h"
 #include "link.h"
 #include "loop.h"
 #include "net.h"
+#include "notice.h"
 #include "proto/icrc.h"
 #include "version.h"
 
@@ -20,6 +22,8 @@ static int __init softrdma_init(void)
 
 	srdma_icrc_init();
 	srdma_crc_init();
+	srdma_engines_init();
+	srdma_notices_init();
 	err = srdma_net_init();
 	if (err)
 		goto err_crc;
@@ -44,6 +48,8 @@ static void __exit softrdma_exit(void)
 	srdma_flight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
+	srdma_engines_exit();
+	srdma_notices_exit();
 	srdma_loop_exit();
 	srdma_frags_exit();
 	srdma_crc_exit();

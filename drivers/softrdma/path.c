@@ -10,13 +10,11 @@
 #include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/l3mdev.h>
-#include <net/route.h>
 
-#include "compat/compat.h"
 #include "device.h"
 #include "net.h"
 #include "path.h"
+#include "route.h"
 
 /* Where the length of an IP packet ends to fit its field. */
 #define IP_MAX_LEN	0xffffU
@@ -61,63 +59,6 @@ static u16 train_bytes(const struct srdma_path *path)
 
 	most -= min_t(u32, most, ndev->hard_header_len + 1);
 	return min(most, IP_MAX_LEN) - min_t(u32, most, path->hdr_len);
-}
-
-/* Addresses that mean something on one interface only. */
-static bool needs_interface(const struct srdma_av *av)
-{
-	if (av->is_multicast)
-		return true;
-	if (!av->is_v6)
-		return ipv4_is_linklocal_169(av->dst.s6_addr32[3]);
-	return ipv6_addr_type(&av->dst) & IPV6_ADDR_LINKLOCAL;
-}
-
-/*
- * Naming the interface otherwise would keep packets from addresses of this
- * host and from better routes; but an interface in a VRF has tables of its own.
- */
-static int pick_oif(struct net *net, const struct srdma_av *av)
-{
-	if (needs_interface(av))
-		return av->ifindex;
-	return l3mdev_master_ifindex_by_index(net, av->ifindex);
-}
-
-static struct dst_entry *route_v4(struct net *net, const struct srdma_av *av)
-{
-	struct flowi4 fl4 = {
-		.flowi4_oif = pick_oif(net, av),
-		.flowi4_proto = IPPROTO_UDP,
-		.saddr = av->src.s6_addr32[3],
-		.daddr = av->dst.s6_addr32[3],
-		.fl4_sport = htons(av->udp_sport),
-		.fl4_dport = htons(SRDMA_UDP_PORT),
-	};
-	struct rtable *rt;
-
-	srdma_compat_flow_tos(&fl4, av->traffic_class);
-	rt = ip_route_output_flow(net, &fl4, NULL);
-	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
-}
-
-static struct dst_entry *route_v6(struct net *net, const struct srdma_av *av)
-{
-	struct flowi6 fl6 = {
-		.flowi6_oif = pick_oif(net, av),
-		.flowi6_proto = IPPROTO_UDP,
-		.saddr = av->src,
-		.daddr = av->dst,
-		.fl6_sport = htons(av->udp_sport),
-		.fl6_dport = htons(SRDMA_UDP_PORT),
-	};
-
-	/* The core makes link-local GIDs also where IPv6 is switched off. */
-	if (!ipv6_mod_enabled())
-		return ERR_PTR(-EAFNOSUPPORT);
-	fl6.flowlabel = ip6_make_flowinfo(av->traffic_class,
-					  htonl(av->flow_label));
-	return ip6_dst_lookup_flow(net, NULL, &fl6, NULL);
 }
 
 static void fill_udp(struct udphdr *uh, const struct srdma_av *av)
@@ -187,18 +128,23 @@ static u32 flow_hash(const struct srdma_av *av)
 	return jhash2((__force const u32 *)av->dst.s6_addr32, 4, hash);
 }
 
-/* What follows from the address and the route. */
-void srdma_path_fill(struct srdma_path *path)
+static void fill_flow(struct srdma_path *path)
 {
-	const struct srdma_av *av = &path->av;
-
-	if (av->is_v6)
+	if (path->av.is_v6)
 		fill_v6(path);
 	else
 		fill_v4(path);
 	/* Their sums were of other headers. */
 	memset(path->kinds, 0, sizeof(path->kinds));
-	path->hash = flow_hash(av);
+	path->hash = flow_hash(&path->av);
+}
+
+/* What follows from the address and the route. */
+void srdma_path_fill(struct srdma_path *path)
+{
+	const struct srdma_av *av = &path->av;
+
+	fill_flow(path);
 	path->priority = rt_tos2priority(av->traffic_class);
 	path->train_bytes = train_bytes(path);
 	path->train_max = train_max(path);
@@ -210,7 +156,7 @@ static int find_route(struct srdma_path *path, struct net *net)
 	const struct srdma_av *av = &path->av;
 	struct dst_entry *dst;
 
-	dst = av->is_v6 ? route_v6(net, av) : route_v4(net, av);
+	dst = srdma_route_find(net, av);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	path->dst = dst;
@@ -261,6 +207,22 @@ static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 	return !differs;
 }
 
+/*
+ * Does a good path lead where @av does, too? Datagrams of one QP to one peer may be
+ * of many flows: that is what each connection is to the connection manager.
+ */
+static bool serves_flow(const struct srdma_path *path, struct net *net,
+			const struct srdma_av *av)
+{
+	struct srdma_av other = *av;
+
+	other.udp_sport = path->av.udp_sport;
+	other.flow_label = path->av.flow_label;
+	if (!is_same_av(&path->av, &other))
+		return false;
+	return path->is_local || !srdma_route_asks_flow(net, av);
+}
+
 /**
  * srdma_path_init - a path that leads nowhere yet
  * @path: zeroed
@@ -283,15 +245,24 @@ void srdma_path_init(struct srdma_path *path)
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
 {
-	if (path->checked && is_same_av(&path->av, av) &&
-	    still_good(path, dev))
-		return 0;
+	struct net *net = dev->net->net;
+
+	if (path->checked && still_good(path, dev)) {
+		if (is_same_av(&path->av, av))
+			return 0;
+		if (serves_flow(path, net, av)) {
+			path->av = *av;
+			if (!path->is_local)
+				fill_flow(path);
+			return 0;
+		}
+	}
 	srdma_path_drop(path);
 	path->av = *av;
 	path->generation = srdma_net_generation(dev->net);
 	path->is_local = leads_here(dev, av);
 	if (!path->is_local) {
-		int err = find_route(path, dev->net->net);
+		int err = find_route(path, net);
 
 		if (err)
 			return err;

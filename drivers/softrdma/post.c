@@ -80,13 +80,14 @@ static void fill_operands(struct srdma_wqe *wqe, const struct ib_send_wr *wr)
 	}
 }
 
-static int fill_datagram(struct srdma_wqe *wqe, const struct ib_send_wr *wr)
+static int fill_datagram(const struct srdma_qp *qp, struct srdma_wqe *wqe,
+			 const struct ib_send_wr *wr)
 {
 	struct ib_ah *ah = ud_wr(wr)->ah;
 
-	if (!ah)
+	if (!ah || ah->pd != qp->pd)
 		return -EINVAL;
-	wqe->ud.ah_num = to_sah(ah)->num;
+	*srdma_qp_wqe_av(qp, wqe) = to_sah(ah)->av;
 	wqe->ud.remote_qpn = ud_wr(wr)->remote_qpn;
 	wqe->ud.qkey = ud_wr(wr)->remote_qkey;
 	wqe->ud.pkey_index = ud_wr(wr)->pkey_index;
@@ -145,8 +146,8 @@ static int fill_wqe(const struct srdma_qp *qp, struct srdma_wqe *wqe,
 		wqe->inv_rkey = wr->ex.invalidate_rkey;
 	else
 		wqe->imm = wr->ex.imm_data;
-	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI)
-		err = fill_datagram(wqe, wr);
+	if (srdma_qp_is_datagram(qp))
+		err = fill_datagram(qp, wqe, wr);
 	else
 		fill_operands(wqe, wr);
 	if (err)

@@ -81,9 +81,14 @@ static int create_sq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
 	limits->max_sge = cap->max_send_sge;
 	limits->max_inline = min_t(size_t, tail, SRDMA_MAX_INLINE);
 	spec.entries = max(cap->max_send_wr, 1U);
-	qp->sq.slot_bytes = qp->is_user ?
-		sizeof(struct srdma_abi_send_wqe) + tail :
-		srdma_wqe_size(limits);
+	if (qp->is_user) {
+		qp->sq.slot_bytes = sizeof(struct srdma_abi_send_wqe) + tail;
+	} else {
+		qp->sq.av_at = ALIGN(srdma_wqe_size(limits), 8);
+		qp->sq.slot_bytes = qp->sq.av_at;
+		if (srdma_qp_is_datagram(qp))
+			qp->sq.slot_bytes += sizeof(struct srdma_av);
+	}
 	spec.elem_size = qp->sq.slot_bytes;
 
 	spin_lock_init(&qp->sq.lock);
@@ -178,13 +183,12 @@ static void call_qp_handler(struct srdma_qp *qp, enum ib_event_type type)
 		qp->ib->event_handler(&event, qp->ib->qp_context);
 }
 
-static void call_qp_handlers(struct tasklet_struct *tasklet)
+static void call_qp_handlers(struct srdma_notice *notice, unsigned long what)
 {
-	struct srdma_qp *qp = from_tasklet(qp, tasklet, event_tasklet);
-	unsigned long events = xchg(&qp->events, 0);
+	struct srdma_qp *qp = container_of(notice, struct srdma_qp, notice);
 	unsigned int type;
 
-	for_each_set_bit(type, &events, BITS_PER_LONG)
+	for_each_set_bit(type, &what, BITS_PER_LONG)
 		call_qp_handler(qp, type);
 }
 
@@ -201,7 +205,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
-	tasklet_setup(&qp->event_tasklet, call_qp_handlers);
+	srdma_notice_init(&qp->notice, call_qp_handlers);
 	qp->ib = ib;
 	qp->dev = to_sdev(ib->device);
 	qp->pd = ib->pd;
@@ -319,12 +323,10 @@ void srdma_qp_put(struct srdma_qp *qp)
 void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type)
 {
 	trace_srdma_event(qp, type);
-	if (qp->is_user) {
+	if (qp->is_user)
 		call_qp_handler(qp, type);
-	} else {
-		set_bit(type, &qp->events);
-		tasklet_schedule(&qp->event_tasklet);
-	}
+	else
+		srdma_notice_leave(&qp->notice, type);
 }
 
 int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
@@ -339,7 +341,7 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	srdma_qp_silence(qp);
 	/* Act 3: nobody runs its engines or touches its queues any more. */
 	destroy_engines(qp);
-	tasklet_kill(&qp->event_tasklet);
+	srdma_notice_stop(&qp->notice);
 	destroy_queues(qp);
 	/* Act 4: nobody can use a window through it. */
 	srdma_mw_set_drop(&qp->windows);

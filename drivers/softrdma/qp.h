@@ -14,6 +14,7 @@
 #include "engine.h"
 #include "flight.h"
 #include "mw.h"
+#include "notice.h"
 #include "proto/opcode.h"
 #include "recv.h"
 #include "ring.h"
@@ -32,12 +33,15 @@ struct srdma_srq;
  *	kernel consumer
  * @limits: what a request may hold; constant
  * @slot_bytes: bytes of a slot that mean something; constant
+ * @av_at: where in the slot of a kernel consumer's datagram its address is;
+ *	constant
  */
 struct srdma_sq {
 	spinlock_t lock;
 	struct srdma_ring ring;
 	struct srdma_wqe_limits limits;
 	u32 slot_bytes;
+	u32 av_at;
 };
 
 /**
@@ -64,8 +68,7 @@ struct srdma_sq {
  * @pass: what the stack has let in a packet of the peer by, or 0 (ingress.c)
  * @stack_until: no pass is taken before, jiffies
  * @windows: type 2 memory windows bound to the QP
- * @events: bits of enum ib_event_type that a kernel consumer is to hear of
- * @event_tasklet: tells it
+ * @notice: tells a kernel consumer of events; enum ib_event_type
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
  * @bell: which of the doorbells wait (doorbell.c)
@@ -100,8 +103,7 @@ struct srdma_qp {
 	unsigned long stack_until;
 	struct srdma_mw_set windows;
 
-	unsigned long events;
-	struct tasklet_struct event_tasklet;
+	struct srdma_notice notice;
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;
@@ -135,6 +137,18 @@ static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
 static inline bool srdma_qp_has_peer(const struct srdma_qp *qp)
 {
 	return qp->qpt == SRDMA_QPT_RC || qp->qpt == SRDMA_QPT_UC;
+}
+
+static inline bool srdma_qp_is_datagram(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI;
+}
+
+/* Where a kernel consumer's datagram goes: the handle may be gone by now. */
+static inline struct srdma_av *srdma_qp_wqe_av(const struct srdma_qp *qp,
+					       struct srdma_wqe *wqe)
+{
+	return (void *)wqe + qp->sq.av_at;
 }
 
 struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);

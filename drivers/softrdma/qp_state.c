@@ -255,7 +255,7 @@ u32 srdma_qp_mtu(const struct srdma_qp *qp)
 {
 	enum ib_mtu mtu = qp->attr.path_mtu;
 
-	if (qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI)
+	if (srdma_qp_is_datagram(qp))
 		mtu = READ_ONCE(qp->dev->active_mtu);
 	return ib_mtu_enum_to_int(mtu ?: IB_MTU_256);
 }
@@ -266,10 +266,15 @@ static void stop_engines(struct srdma_qp *qp)
 	srdma_engine_stop(&qp->recv);
 }
 
+/* In the other states there is nothing to do but for what comes in. */
 static void start_engines(struct srdma_qp *qp)
 {
 	srdma_engine_start(&qp->recv);
 	srdma_engine_start(&qp->send);
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		srdma_engine_kick(&qp->recv, SRDMA_EVENT_STATE);
+	if (srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ))
+		srdma_engine_kick(&qp->send, SRDMA_EVENT_STATE);
 }
 
 /*

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Ring memory: allocated page by page and charged to the user, mapped into the
- * kernel in one piece, and kept until both the object and the last mapping
- * are gone.
+ * Ring memory: whole pages, charged to the user, one piece for the kernel, and
+ * kept until both the object and the last mapping are gone.
  */
+#include <linux/gfp.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "compat/compat.h"
 #include "ring.h"
 
 /* No single ring may be larger; user space maps it through a 32-bit size. */
 #define RING_MAX_BYTES	SZ_512M
+
+/* Contiguous pages are asked for up to this. */
+#define RING_LINEAR_BYTES	(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
 
 /**
  * struct srdma_ring_mem - memory of one ring
@@ -30,6 +34,18 @@ struct srdma_ring_mem {
 	bool mappable;
 };
 
+/*
+ * Small rings are contiguous pages, each with a reference count of its own: no
+ * page table of the kernel has to be changed for them.
+ */
+static void *alloc_linear(size_t bytes)
+{
+	if (bytes > RING_LINEAR_BYTES)
+		return NULL;
+	return alloc_pages_exact(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+				 __GFP_NORETRY | __GFP_NOWARN);
+}
+
 static void free_pages_array(struct page **pages, unsigned long count)
 {
 	while (count--)
@@ -38,9 +54,10 @@ static void free_pages_array(struct page **pages, unsigned long count)
 }
 
 /*
- * vmalloc_user() would do but for the charge: its pages are not accounted.
+ * Page by page. vmalloc_user() would do but for the charge: its pages are not
+ * accounted.
  */
-static void *alloc_accounted(size_t bytes)
+static void *alloc_mapped(size_t bytes)
 {
 	unsigned long count = bytes >> PAGE_SHIFT;
 	struct page **pages;
@@ -78,8 +95,10 @@ static struct srdma_ring_mem *mem_create(size_t bytes, bool mappable)
 		return NULL;
 	mem->bytes = bytes;
 	mem->mappable = mappable;
-	mem->base = mappable ? alloc_accounted(bytes) :
-			       kvzalloc(bytes, GFP_KERNEL);
+	if (mappable)
+		mem->base = alloc_linear(bytes) ?: alloc_mapped(bytes);
+	else
+		mem->base = kvzalloc(bytes, GFP_KERNEL);
 	if (!mem->base) {
 		kfree(mem);
 		return NULL;
@@ -89,8 +108,11 @@ static struct srdma_ring_mem *mem_create(size_t bytes, bool mappable)
 
 static void mem_free(struct srdma_ring_mem *mem)
 {
-	/* Mapped pages hold references of their own. */
-	kvfree(mem->base);
+	/* User space's mapping holds references to pages. */
+	if (mem->mappable && !is_vmalloc_addr(mem->base))
+		free_pages_exact(mem->base, mem->bytes);
+	else
+		kvfree(mem->base);
 	kfree(mem);
 }
 
@@ -185,6 +207,19 @@ void srdma_ring_destroy(struct srdma_ring *ring)
 		mem_free(mem);
 }
 
+static int map_linear(struct vm_area_struct *vma, void *base)
+{
+	unsigned long at;
+	int err = 0;
+
+	srdma_compat_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (at = vma->vm_start; !err && at < vma->vm_end; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, virt_to_page(base));
+		base += PAGE_SIZE;
+	}
+	return err;
+}
+
 /**
  * srdma_ring_mmap - map a ring into user space
  * @ucontext: context of the caller; only its own rings can be found
@@ -204,7 +239,9 @@ int srdma_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 	mem = container_of(entry, struct srdma_ring_mem, entry);
 	err = -EINVAL;
 	if (vma->vm_end - vma->vm_start <= mem->bytes)
-		err = remap_vmalloc_range(vma, mem->base, 0);
+		err = is_vmalloc_addr(mem->base) ?
+			remap_vmalloc_range(vma, mem->base, 0) :
+			map_linear(vma, mem->base);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }

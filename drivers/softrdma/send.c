@@ -207,21 +207,27 @@ static void fill_headers(const struct srdma_qp *qp,
 }
 
 /*
- * Where a datagram goes. The address handle is looked up each time: it may
- * be gone, or be another's, whatever user space says.
+ * Where a datagram goes. User space's address handle is looked up each time: it
+ * may be gone, or be another's, whatever the request says.
  */
 static const struct srdma_av *datagram_av(struct srdma_qp *qp,
-					  const struct srdma_wqe *wqe,
-					  struct srdma_pkt *hdr)
+					  struct srdma_wqe *wqe)
 {
-	struct srdma_ah_entry *ah = xa_load(&qp->dev->ahs, wqe->ud.ah_num);
+	struct srdma_ah_entry *ah;
 
-	if (!ah || ah->pd != qp->pd)
-		return NULL;
+	if (!qp->is_user)
+		return srdma_qp_wqe_av(qp, wqe);
+	ah = xa_load(&qp->dev->ahs, wqe->ud.ah_num);
+	return ah && ah->pd == qp->pd ? &ah->av : NULL;
+}
+
+static void fill_datagram_headers(const struct srdma_qp *qp,
+				  const struct srdma_wqe *wqe,
+				  struct srdma_pkt *hdr)
+{
 	hdr->dest_qpn = wqe->ud.remote_qpn;
 	hdr->deth.src_qpn = qp->qpn;
 	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
-	return &ah->av;
 }
 
 static enum srdma_status check_datagram(const struct srdma_qp *qp,
@@ -272,7 +278,7 @@ static bool more_follows(const struct srdma_qp *qp,
 
 /* All that is special about a request; or why it cannot be sent. */
 static enum srdma_status prepare_send(struct srdma_qp *qp,
-				      const struct srdma_wqe *wqe,
+				      struct srdma_wqe *wqe,
 				      struct srdma_pkt *hdr, struct srdma_burst *b,
 				      struct srdma_tx *tx)
 {
@@ -285,7 +291,8 @@ static enum srdma_status prepare_send(struct srdma_qp *qp,
 		tx->payload = NULL;
 	}
 	if (!srdma_qp_has_peer(qp)) {
-		tx->av = datagram_av(qp, wqe, hdr);
+		fill_datagram_headers(qp, wqe, hdr);
+		tx->av = datagram_av(qp, wqe);
 		return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
 	}
 	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
@@ -548,7 +555,8 @@ int srdma_send_init(struct srdma_qp *qp)
 
 	entries = min_t(u32, srdma_ring_entries(&qp->sq.ring) + 1, MAX_BEGUN);
 	req->mask = entries - 1;
-	req->stride = ALIGN(srdma_wqe_size(&qp->sq.limits), 8);
+	req->stride = qp->is_user ? ALIGN(srdma_wqe_size(&qp->sq.limits), 8) :
+				    qp->sq.slot_bytes;
 	req->store = kvcalloc(entries, req->stride, GFP_KERNEL_ACCOUNT);
 	if (!req->store)
 		return -ENOMEM;

@@ -30,11 +30,9 @@ static void call_srq_handler(struct srdma_srq *srq)
 		srq->ib.event_handler(&event, srq->ib.srq_context);
 }
 
-static void limit_reached(struct tasklet_struct *tasklet)
+static void limit_reached(struct srdma_notice *notice, unsigned long what)
 {
-	struct srdma_srq *srq = from_tasklet(srq, tasklet, event_tasklet);
-
-	call_srq_handler(srq);
+	call_srq_handler(container_of(notice, struct srdma_srq, notice));
 }
 
 int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
@@ -54,7 +52,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		return err;
 
 	mutex_init(&srq->mutex);
-	tasklet_setup(&srq->event_tasklet, limit_reached);
+	srdma_notice_init(&srq->notice, limit_reached);
 	err = srdma_rq_create(&srq->rq, init->attr.max_wr, init->attr.max_sge,
 			      ucontext, &resp.ring);
 	if (err)
@@ -81,7 +79,7 @@ int srdma_srq_destroy(struct ib_srq *ib, struct ib_udata *udata)
 {
 	struct srdma_srq *srq = to_ssrq(ib);
 
-	tasklet_kill(&srq->event_tasklet);
+	srdma_notice_stop(&srq->notice);
 	srdma_rq_destroy(&srq->rq);
 	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_SRQ);
 	return 0;
@@ -184,7 +182,7 @@ static void raise_limit(struct srdma_srq *srq)
 	if (srq->ib.uobject)
 		call_srq_handler(srq);
 	else
-		tasklet_schedule(&srq->event_tasklet);
+		srdma_notice_leave(&srq->notice, IB_EVENT_SRQ_LIMIT_REACHED);
 }
 
 /**

@@ -5,10 +5,10 @@
 #ifndef SRDMA_SRQ_H
 #define SRDMA_SRQ_H
 
-#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
+#include "notice.h"
 #include "rq.h"
 
 /**
@@ -19,7 +19,7 @@
  * @max_wr: most requests; written under @mutex
  * @limit: fewer than this raise an event, once; 0 when disarmed. Written under
  *	@mutex to arm, by whoever takes a request to disarm
- * @event_tasklet: tells a kernel consumer that @limit was reached
+ * @notice: tells a kernel consumer that @limit was reached
  */
 struct srdma_srq {
 	struct ib_srq ib;
@@ -27,7 +27,7 @@ struct srdma_srq {
 	struct mutex mutex;
 	u32 max_wr;
 	u32 limit;
-	struct tasklet_struct event_tasklet;
+	struct srdma_notice notice;
 };
 
 static inline struct srdma_srq *to_ssrq(struct ib_srq *ib)

@@ -166,8 +166,6 @@ static enum srdma_wqe_why check_operands(struct srdma_wqe *wqe,
 		wqe->num_sge = 0;
 		return SRDMA_WQE_OK;
 	default:
-		if (is_datagram(lim->qpt) && !wqe->ud.ah_num)
-			return SRDMA_WQE_AH;
 		return check_length(wqe, lim);
 	}
 }
@@ -319,6 +317,8 @@ enum srdma_wqe_why srdma_wqe_decode(struct srdma_wqe *out, const void *slot,
 
 	out->imm = raw->imm_data;
 	take_operands(out, raw, lim->qpt);
+	if (is_datagram(lim->qpt) && !out->ud.ah_num)
+		return SRDMA_WQE_AH;
 	why = take_data(out, raw, room, lim);
 	if (why)
 		return why;

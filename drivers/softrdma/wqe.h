@@ -50,7 +50,8 @@ struct srdma_sge {
  * @ud: where a datagram goes
  * @ud.remote_qpn: destination QP
  * @ud.qkey: Q_Key as posted; see srdma_ud_send_qkey()
- * @ud.ah_num: number of the address handle, not 0
+ * @ud.ah_num: number of the address handle, not 0; a kernel consumer's request
+ *	has the address itself, behind all else: srdma_qp_wqe_av()
  * @ud.pkey_index: QP1: index of the P_Key
  * @mw: what BIND_MW binds
  * @mw.addr: first address of the window

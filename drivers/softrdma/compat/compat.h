@@ -10,6 +10,7 @@
 
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
 #ifdef SRDMA_HAVE_GSO_H
@@ -95,6 +96,17 @@ srdma_compat_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = fn;
+#endif
+}
+
+/* Flags of a mapping: a plain member once. */
+static inline void srdma_compat_vm_flags_set(struct vm_area_struct *vma,
+					     vm_flags_t flags)
+{
+#ifdef SRDMA_HAVE_VM_FLAGS_SET
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
 #endif
 }
 

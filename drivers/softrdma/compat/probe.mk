@@ -16,3 +16,4 @@ ccflags-y += $(call has,int .\*confirm..struct sk_buff,linux/netfilter.h,SRDMA_H
 ccflags-y += $(call has,hrtimer_setup,linux/hrtimer.h,SRDMA_HAVE_HRTIMER_SETUP)
 ccflags-y += $(call has,roce_del_all_netdev_gids,rdma/ib_verbs.h,SRDMA_HAVE_DEL_NETDEV_GIDS)
 ccflags-y += $(call has,IB_ACCESS_FLUSH_GLOBAL,rdma/ib_verbs.h,SRDMA_HAVE_FLUSH)
+ccflags-y += $(call has,vm_flags_set.struct vm_area_struct,linux/mm.h,SRDMA_HAVE_VM_FLAGS_SET)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Routes: what the stack is asked for, and what its answer depends on.
+ */
+#ifndef SRDMA_ROUTE_H
+#define SRDMA_ROUTE_H
+
+#include <linux/types.h>
+
+struct dst_entry;
+struct net;
+struct srdma_av;
+
+struct dst_entry *srdma_route_find(struct net *net, const struct srdma_av *av);
+bool srdma_route_asks_flow(const struct net *net, const struct srdma_av *av);
+
+#endif
