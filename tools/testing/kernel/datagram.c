@@ -72,6 +72,72 @@ static int ud_there_and_back(struct world *w)
 	return buf_expect(w, back, GRH, 900, 2);
 }
 
+/* Requests keep where they go to, when the handle goes before they do. */
+static int ud_handle_gone(struct world *w)
+{
+	struct buf *from = buf_new(&w->a, 64), *to = buf_new(&w->b, 64 + GRH);
+	struct req *sent = req_new(w), *got = req_new(w);
+	struct rdma_ah_attr attr;
+	struct ib_sge out, in;
+	unsigned long flags;
+	struct ib_ah *ah;
+	int i, err;
+
+	CHECK(w, from && to && sent && got);
+	out = buf_sge(from, 0, 64);
+	in = buf_sge(to, 0, 64 + GRH);
+	end_ah_attr(&w->a, &w->b, &attr);
+	for (i = 0; i < 50; i++) {
+		buf_fill(from, 0, 64, i);
+		TRY(post_recv(&w->b, got, &in, 1));
+		ah = rdma_create_ah(w->a.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+		CHECK(w, !IS_ERR(ah));
+		/* Nothing is sent before they are enabled. */
+		local_irq_save(flags);
+		err = send_to(&w->a, sent, &out, ah, w->b.qp->qp_num);
+		rdma_destroy_ah(ah, 0);
+		local_irq_restore(flags);
+		TRY(err);
+		TRY(req_expect(w, sent, IB_WC_SUCCESS));
+		TRY(req_expect(w, got, IB_WC_SUCCESS));
+		TRY(buf_expect(w, to, GRH, 64, i));
+	}
+	return 0;
+}
+
+/* A handle of another protection domain is not taken. */
+static int ud_foreign_handle(struct world *w)
+{
+	struct buf *from = buf_new(&w->a, 64);
+	struct ib_ud_wr wr = {
+		.wr.num_sge = 1,
+		.wr.opcode = IB_WR_SEND,
+		.remote_qpn = w->b.qp->qp_num,
+		.remote_qkey = 0x11111111,
+	};
+	struct rdma_ah_attr attr;
+	struct ib_sge out;
+	struct ib_pd *pd;
+	int err;
+
+	CHECK(w, from);
+	out = buf_sge(from, 0, 64);
+	wr.wr.sg_list = &out;
+	pd = ib_alloc_pd(w->a.dev, 0);
+	CHECK(w, !IS_ERR(pd));
+	end_ah_attr(&w->a, &w->b, &attr);
+	wr.ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(wr.ah)) {
+		err = PTR_ERR(wr.ah);
+	} else {
+		err = ib_post_send(w->a.qp, &wr.wr, NULL);
+		rdma_destroy_ah(wr.ah, RDMA_DESTROY_AH_SLEEPABLE);
+	}
+	ib_dealloc_pd(pd);
+	CHECK_EQ(w, -EINVAL, err);
+	return 0;
+}
+
 /* What the wrong Q_Key, or more than the port carries, comes to. */
 static int ud_refused(struct world *w)
 {
@@ -151,6 +217,10 @@ const struct test datagram_tests[] = {
 	{ "ud_there_and_back", ud_there_and_back,
 	  .how = { .type = IB_QPT_UD, .poll = IB_POLL_SOFTIRQ } },
 	{ "ud_refused", ud_refused,
+	  .how = { .type = IB_QPT_UD, .poll = IB_POLL_SOFTIRQ } },
+	{ "ud_handle_gone", ud_handle_gone,
+	  .how = { .type = IB_QPT_UD, .poll = IB_POLL_SOFTIRQ } },
+	{ "ud_foreign_handle", ud_foreign_handle,
 	  .how = { .type = IB_QPT_UD, .poll = IB_POLL_SOFTIRQ } },
 	{ "srq_shared", srq_shared,
 	  .how = { .type = IB_QPT_RC, .poll = IB_POLL_SOFTIRQ,

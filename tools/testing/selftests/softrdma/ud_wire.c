@@ -386,4 +386,53 @@ TEST_F(ud, group_has_the_mac_of_its_address)
 	EXPECT_EQ(0, ibv_destroy_ah(ah));
 }
 
+static struct ibv_ah *handle_for(struct verbs_set *set,
+				 const union ibv_gid *peer, int gid_index,
+				 uint32_t flow_label)
+{
+	struct ibv_ah_attr attr = ah_attr(peer, gid_index);
+
+	attr.grh.flow_label = flow_label;
+	return ibv_create_ah(set->pd, &attr);
+}
+
+static uint16_t port_of(struct wire_frame *frame)
+{
+	return wire_bth(frame)[-8] << 8 | wire_bth(frame)[-7];
+}
+
+/* The route of one flow serves another one only where no rule tells them apart. */
+TEST_F(ud, rule_for_a_source_port_is_obeyed)
+{
+	const char *ip = self->v6 ? "ip -6" : "ip";
+	struct wire_frame frame;
+	struct ibv_ah *ah[2];
+	uint16_t port[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ah[i] = handle_for(&self->set, &self->peer, self->gid_index,
+				   i ? 0x54321 : 0x12345);
+		ASSERT_TRUE(send_datagram(&self->set, self->qp, self->mr, ah[i],
+					  VERBS_QKEY, &frame));
+		port[i] = port_of(&frame);
+	}
+	ASSERT_NE(port[0], port[1]);
+	ASSERT_EQ(0, topo_run("%s rule add priority 7 sport %u blackhole", ip,
+			      port[1]));
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(send_datagram(&self->set, self->qp, self->mr, ah[0],
+					  VERBS_QKEY, &frame));
+		EXPECT_EQ(port[0], port_of(&frame));
+		EXPECT_FALSE(send_datagram(&self->set, self->qp, self->mr,
+					   ah[1], VERBS_QKEY, &frame));
+	}
+	ASSERT_EQ(0, topo_run("%s rule del priority 7", ip));
+	ASSERT_TRUE(send_datagram(&self->set, self->qp, self->mr, ah[1],
+				  VERBS_QKEY, &frame));
+	EXPECT_EQ(port[1], port_of(&frame));
+	EXPECT_EQ(0, ibv_destroy_ah(ah[0]));
+	EXPECT_EQ(0, ibv_destroy_ah(ah[1]));
+}
+
 TEST_HARNESS_MAIN

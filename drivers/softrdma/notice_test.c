@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * KUnit tests of notices: each is told, once, by nobody else meanwhile.
+ */
+#include <kunit/test.h>
+#include <linux/bottom_half.h>
+#include <linux/kthread.h>
+#include <linux/sched.h>
+
+#include "notice.h"
+
+/**
+ * struct listener - who is told
+ * @notice: what by
+ * @again: bits to leave while being told
+ * @heard: all bits so far
+ * @calls: how often it was told
+ * @inside: it is being told
+ * @overlaps: how often it was told by two at once
+ * @callers: tasks that have begun to leave something
+ */
+struct listener {
+	struct srdma_notice notice;
+	unsigned long again;
+	unsigned long heard;
+	atomic_t calls;
+	atomic_t inside;
+	atomic_t overlaps;
+	atomic_t callers;
+};
+
+static void listen(struct srdma_notice *notice, unsigned long what)
+{
+	struct listener *l = container_of(notice, struct listener, notice);
+	unsigned long again = xchg(&l->again, 0);
+	unsigned int bit;
+
+	if (atomic_inc_return(&l->inside) != 1)
+		atomic_inc(&l->overlaps);
+	l->heard |= what;
+	atomic_inc(&l->calls);
+	for_each_set_bit(bit, &again, BITS_PER_LONG)
+		srdma_notice_leave(notice, bit);
+	atomic_dec(&l->inside);
+}
+
+static void init_listener(struct listener *l)
+{
+	memset(l, 0, sizeof(*l));
+	srdma_notice_init(&l->notice, listen);
+}
+
+static void notice__is_told_once_for_all(struct kunit *test)
+{
+	struct listener l;
+
+	init_listener(&l);
+	/* The tasklet cannot run before they are enabled. */
+	local_bh_disable();
+	srdma_notice_leave(&l.notice, 3);
+	srdma_notice_leave(&l.notice, 0);
+	srdma_notice_leave(&l.notice, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&l.calls), 0);
+	local_bh_enable();
+	srdma_notice_stop(&l.notice);
+	KUNIT_EXPECT_EQ(test, atomic_read(&l.calls), 1);
+	KUNIT_EXPECT_EQ(test, l.heard, BIT(3) | BIT(0));
+}
+
+static void notice__left_while_told_is_told(struct kunit *test)
+{
+	struct listener l;
+
+	init_listener(&l);
+	l.again = BIT(5) | BIT(29);
+	srdma_notice_leave(&l.notice, 1);
+	srdma_notice_stop(&l.notice);
+	KUNIT_EXPECT_EQ(test, atomic_read(&l.calls), 2);
+	KUNIT_EXPECT_EQ(test, l.heard, BIT(1) | BIT(5) | BIT(29));
+}
+
+#define CALLERS	4
+#define ROUNDS	20000
+
+/* One that is stopped before it begins leaves nothing: it says that it has. */
+static int keep_leaving(void *arg)
+{
+	struct listener *l = arg;
+	int i;
+
+	atomic_inc(&l->callers);
+	for (i = 0; i < ROUNDS; i++) {
+		srdma_notice_leave(&l->notice, i % 30);
+		if (i % 1000 == 0)
+			cond_resched();
+	}
+	return 0;
+}
+
+static void notice__by_many_is_told_by_one(struct kunit *test)
+{
+	struct task_struct *tasks[CALLERS];
+	struct listener l;
+	int n, i;
+
+	init_listener(&l);
+	for (n = 0; n < CALLERS; n++) {
+		tasks[n] = kthread_create(keep_leaving, &l, "caller/%d", n);
+		if (IS_ERR(tasks[n]))
+			break;
+		get_task_struct(tasks[n]);
+		wake_up_process(tasks[n]);
+	}
+	KUNIT_EXPECT_EQ(test, n, CALLERS);
+	while (atomic_read(&l.callers) < n)
+		schedule_timeout_uninterruptible(1);
+	for (i = 0; i < n; i++) {
+		kthread_stop(tasks[i]);
+		put_task_struct(tasks[i]);
+	}
+	srdma_notice_stop(&l.notice);
+	KUNIT_EXPECT_GT(test, atomic_read(&l.calls), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&l.overlaps), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&l.notice.state), 0);
+}
+
+static struct kunit_case notice_cases[] = {
+	KUNIT_CASE(notice__is_told_once_for_all),
+	KUNIT_CASE(notice__left_while_told_is_told),
+	KUNIT_CASE(notice__by_many_is_told_by_one),
+	{}
+};
+
+static struct kunit_suite notice_suite = {
+	.name = "srdma_notice",
+	.test_cases = notice_cases,
+};
+
+kunit_test_suite(notice_suite);
