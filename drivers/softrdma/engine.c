@@ -195,15 +195,20 @@ static void run_here(struct srdma_engine *engine)
  * handlers take. Enabling bottom halves would then run these, and enable
  * interrupts: no run here, and no local_bh_enable() either.
  */
+static noinline void run_when_enabled(struct srdma_engine *engine)
+{
+	if (!try_own(engine))
+		return;
+	if (in_interrupt() || !arch_irq_work_has_interrupt())
+		leave_to_softirq(engine);
+	else
+		leave_to_interrupt(engine);
+}
+
 static void run_or_defer(struct srdma_engine *engine)
 {
 	if (irqs_disabled()) {
-		if (!try_own(engine))
-			return;
-		if (in_interrupt() || !arch_irq_work_has_interrupt())
-			leave_to_softirq(engine);
-		else
-			leave_to_interrupt(engine);
+		run_when_enabled(engine);
 		return;
 	}
 	local_bh_disable();

@@ -208,7 +208,7 @@ static bool is_same_av(const struct srdma_av *a, const struct srdma_av *b)
 }
 
 /*
- * Does a good path lead where @av does, too? Datagrams of one QP to one peer may be
+ * Does a path lead where @av does, too? Datagrams of one QP to one peer may be
  * of many flows: that is what each connection is to the connection manager.
  */
 static bool serves_flow(const struct srdma_path *path, struct net *net,
@@ -247,15 +247,15 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 {
 	struct net *net = dev->net->net;
 
-	if (path->checked && still_good(path, dev)) {
-		if (is_same_av(&path->av, av))
-			return 0;
-		if (serves_flow(path, net, av)) {
-			path->av = *av;
-			if (!path->is_local)
-				fill_flow(path);
-			return 0;
-		}
+	if (path->checked && is_same_av(&path->av, av) &&
+	    still_good(path, dev))
+		return 0;
+	if (path->checked && serves_flow(path, net, av) &&
+	    still_good(path, dev)) {
+		path->av = *av;
+		if (!path->is_local)
+			fill_flow(path);
+		return 0;
 	}
 	srdma_path_drop(path);
 	path->av = *av;

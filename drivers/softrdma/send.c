@@ -221,15 +221,6 @@ static const struct srdma_av *datagram_av(struct srdma_qp *qp,
 	return ah && ah->pd == qp->pd ? &ah->av : NULL;
 }
 
-static void fill_datagram_headers(const struct srdma_qp *qp,
-				  const struct srdma_wqe *wqe,
-				  struct srdma_pkt *hdr)
-{
-	hdr->dest_qpn = wqe->ud.remote_qpn;
-	hdr->deth.src_qpn = qp->qpn;
-	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
-}
-
 static enum srdma_status check_datagram(const struct srdma_qp *qp,
 					const struct srdma_wqe *wqe)
 {
@@ -243,6 +234,19 @@ static enum srdma_status check_datagram(const struct srdma_qp *qp,
 		return SRDMA_ST_LOC_QP_OP;
 	}
 	return SRDMA_ST_LOC_QP_OP;
+}
+
+/* Not inlined: connected QPs would pay for its registers. */
+static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
+						   struct srdma_wqe *wqe,
+						   struct srdma_pkt *hdr,
+						   struct srdma_tx *tx)
+{
+	hdr->dest_qpn = wqe->ud.remote_qpn;
+	hdr->deth.src_qpn = qp->qpn;
+	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
+	tx->av = datagram_av(qp, wqe);
+	return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
 }
 
 /* What will come back must have a place, or it is not asked for. */
@@ -290,11 +294,8 @@ static enum srdma_status prepare_send(struct srdma_qp *qp,
 		b->seg = 0;
 		tx->payload = NULL;
 	}
-	if (!srdma_qp_has_peer(qp)) {
-		fill_datagram_headers(qp, wqe, hdr);
-		tx->av = datagram_av(qp, wqe);
-		return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
-	}
+	if (!srdma_qp_has_peer(qp))
+		return prepare_datagram(qp, wqe, hdr, tx);
 	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
 					      SRDMA_ST_OK;
 }
