@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/bottom_half.h>
 #include <linux/kthread.h>
-#include <linux/sched.h>
+#include <linux/sched/task.h>
 
 #include "notice.h"
 
