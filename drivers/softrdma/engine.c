@@ -7,6 +7,7 @@
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 
+#include "compat/compat.h"
 #include "engine.h"
 #include "fault.h"
 
@@ -199,7 +200,7 @@ static noinline void run_when_enabled(struct srdma_engine *engine)
 {
 	if (!try_own(engine))
 		return;
-	if (in_interrupt() || !arch_irq_work_has_interrupt())
+	if (in_interrupt() || !srdma_compat_irq_work_is_prompt())
 		leave_to_softirq(engine);
 	else
 		leave_to_interrupt(engine);
@@ -423,7 +424,8 @@ void srdma_engines_init(void)
 
 	for_each_possible_cpu(cpu) {
 		handover = per_cpu_ptr(&handovers, cpu);
-		init_irq_work(&handover->work, take_over);
+		/* Never in a thread: a tasklet could preempt who leaves to it. */
+		handover->work = IRQ_WORK_INIT_HARD(take_over);
 		init_llist_head(&handover->engines);
 	}
 }

@@ -5,7 +5,7 @@
  * softirq is about to run tasklets anyway would ask for another round of
  * softirq, for nothing; and that is ksoftirqd's once a handler has woken anybody.
  */
-#include <linux/bug.h>
+#include <linux/bits.h>
 #include <linux/interrupt.h>
 #include <linux/percpu.h>
 #include <linux/wait_bit.h>

@@ -36,14 +36,15 @@ struct srdma_ring_mem {
 
 /*
  * Small rings are contiguous pages, each with a reference count of its own: no
- * page table of the kernel has to be changed for them.
+ * page table of the kernel has to be changed for them. Where so many are not at
+ * hand it is not worth waiting for them.
  */
 static void *alloc_linear(size_t bytes)
 {
 	if (bytes > RING_LINEAR_BYTES)
 		return NULL;
-	return alloc_pages_exact(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-				 __GFP_NORETRY | __GFP_NOWARN);
+	return alloc_pages_exact(bytes, GFP_NOWAIT | __GFP_ACCOUNT |
+				 __GFP_ZERO | __GFP_NOWARN);
 }
 
 static void free_pages_array(struct page **pages, unsigned long count)

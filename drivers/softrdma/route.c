@@ -3,7 +3,6 @@
  * Routes: what the stack is asked for, and what its answer depends on.
  */
 #include <net/fib_rules.h>
-#include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
@@ -11,7 +10,6 @@
 
 #include "ah.h"
 #include "compat/compat.h"
-#include "net.h"
 #include "proto/wire.h"
 #include "route.h"
 

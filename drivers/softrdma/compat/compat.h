@@ -10,6 +10,7 @@
 
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
@@ -96,6 +97,19 @@ srdma_compat_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = fn;
+#endif
+}
+
+/*
+ * Does an interrupt come for irq_work, rather than the next tick? The answer of
+ * 32-bit ARM is in a variable that modules do not see.
+ */
+static inline bool srdma_compat_irq_work_is_prompt(void)
+{
+#ifdef CONFIG_ARM
+	return false;
+#else
+	return arch_irq_work_has_interrupt();
 #endif
 }
 
