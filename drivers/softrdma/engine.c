@@ -194,7 +194,8 @@ static void run_here(struct srdma_engine *engine)
 /*
  * A consumer may post with interrupts disabled, under a lock that its completion
  * handlers take. Enabling bottom halves would then run these, and enable
- * interrupts: no run here, and no local_bh_enable() either.
+ * interrupts: no run here, and no local_bh_enable() either. Not inlined: others
+ * would pay for its registers.
  */
 static noinline void run_when_enabled(struct srdma_engine *engine)
 {

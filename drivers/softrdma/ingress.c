@@ -25,6 +25,7 @@
 #include "ingress.h"
 #include "net.h"
 #include "qp.h"
+#include "route.h"
 #include "rx.h"
 
 /* In each pass: so none is 0. */
@@ -159,18 +160,6 @@ void srdma_ingress_forget(struct srdma_qp *qp)
 	WRITE_ONCE(qp->pass, 0);
 }
 
-/* Is there a policy of IPsec for what comes in? */
-static bool is_judged_by_policy(const struct net *net)
-{
-#ifdef CONFIG_XFRM
-	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_IN]) ||
-	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_IN]) ==
-	       XFRM_USERPOLICY_BLOCK;
-#else
-	return false;
-#endif
-}
-
 /*
  * Would a packet go to IP from here, and nowhere else? One of a VLAN, or from
  * the port of a bridge or the like, goes to another interface first. A packet
@@ -182,7 +171,7 @@ static bool goes_to_ip(const struct net *net, const struct sk_buff *skb)
 	return skb->pkt_type == PACKET_HOST && !skb_vlan_tag_present(skb) &&
 	       !rcu_access_pointer(skb->dev->rx_handler) && !skb_shared(skb) &&
 	       hlist_empty(&net->packet.sklist) && !skb->mark && !skb_dst(skb) &&
-	       !is_judged_by_policy(net);
+	       !srdma_route_has_policy(net, XFRM_POLICY_IN);
 }
 
 /*

@@ -82,12 +82,16 @@ struct dst_entry *srdma_route_find(struct net *net, const struct srdma_av *av)
 	return av->is_v6 ? route_v6(net, av) : route_v4(net, av);
 }
 
-/* Is there a policy of IPsec for what goes out? It may look at ports. */
-static bool policy_asks(const struct net *net)
+/**
+ * srdma_route_has_policy - is there a policy of IPsec?
+ * @net: namespace
+ * @dir: XFRM_POLICY_IN or XFRM_POLICY_OUT
+ */
+bool srdma_route_has_policy(const struct net *net, int dir)
 {
 #ifdef CONFIG_XFRM
-	return READ_ONCE(net->xfrm.policy_count[XFRM_POLICY_OUT]) ||
-	       READ_ONCE(net->xfrm.policy_default[XFRM_POLICY_OUT]) ==
+	return READ_ONCE(net->xfrm.policy_count[dir]) ||
+	       READ_ONCE(net->xfrm.policy_default[dir]) ==
 	       XFRM_USERPOLICY_BLOCK;
 #else
 	return false;
@@ -128,7 +132,7 @@ static bool rules_ask(const struct net *net)
  */
 bool srdma_route_asks_flow(const struct net *net, const struct srdma_av *av)
 {
-	/* Of IPv6 the namespace does not tell. */
-	return av->is_v6 || policy_asks(net) || multipath_asks(net) ||
-	       rules_ask(net);
+	/* Of IPv6 the namespace does not tell; a policy may look at ports. */
+	return av->is_v6 || srdma_route_has_policy(net, XFRM_POLICY_OUT) ||
+	       multipath_asks(net) || rules_ask(net);
 }

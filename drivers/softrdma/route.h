@@ -12,6 +12,7 @@ struct net;
 struct srdma_av;
 
 struct dst_entry *srdma_route_find(struct net *net, const struct srdma_av *av);
+bool srdma_route_has_policy(const struct net *net, int dir);
 bool srdma_route_asks_flow(const struct net *net, const struct srdma_av *av);
 
 #endif
