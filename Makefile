@@ -29,7 +29,8 @@ Building
   make                   softrdma.ko for the running kernel
   make KDIR=DIR          ... for the kernel headers in DIR
   make KERNEL=SERIES     ... for a Debian kernel of that series, fetched when it
-                         is not in the cache: 6.1, 6.12 or 7.2
+                         is not in the cache: 6.1, 6.12, 7.2, 7.3, and 6.1-rt
+                         and 7.3-rt, which are real-time ones
                          The result is build/<release>/softrdma.ko.
                          C=1 runs sparse, W=1 adds warnings, V=1 shows commands.
   make install           install the module for the running kernel or KDIR=
@@ -49,7 +50,7 @@ Testing, from cheap to dear
   make host-mutants      do the host tests notice planted faults?
   make host-coverage     how much of the protocol core they execute
   make vm-test           selftests in a booted kernel
-                         KERNEL=6.1 (default), 6.12, 7.2; T=pattern for some;
+                         KERNEL=6.1 (default) or another; T=pattern for some;
                          T=foreign for the quick part of "make foreign"
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
   make foreign           programs that nobody here wrote (rdma-core's tests,

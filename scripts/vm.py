@@ -78,7 +78,8 @@ def parse_args(smp=2):
         usage="scripts/vm [OPTION]... -- COMMAND [ARGUMENT]...",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--kernel", default="6.1",
-                   choices=["6.1", "6.12", "7.2", "debug"])
+                   choices=["6.1", "6.12", "7.2", "7.3", "6.1-rt", "7.3-rt",
+                            "debug"])
     p.add_argument("--topology", default="loopback",
                    choices=["loopback", "veth", "netns", "pair", "none"])
     p.add_argument("--driver", default="softrdma",
@@ -103,7 +104,7 @@ def parse_args(smp=2):
     p.add_argument("--cmdline", default="", metavar="TEXT",
                    help="more kernel parameters")
     p.add_argument("--plugin", metavar="FILE[,NAME=VALUE]...",
-                   help="have QEMU load it (--kernel 6.1, 6.12 or 7.2)")
+                   help="have QEMU load it (not with --kernel debug)")
     p.add_argument("--name", help="of the log folder (default: the command's)")
     p.add_argument("command", nargs="*", metavar="COMMAND")
     args = p.parse_args()

@@ -111,7 +111,24 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 }
 
 /**
- * srdma_doorbell_ring - user space may have posted
+ * srdma_doorbell_kick - kick an engine for who has posted
+ * @qp: queue pair
+ * @engine: one of its engines
+ *
+ * A kernel consumer may hold a lock that its completion handlers take. The
+ * engine knows by interrupts that are disabled, but on real-time kernels they
+ * are not: there nothing runs here, nor does softirq after it.
+ */
+void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !qp->is_user)
+		srdma_engine_kick_later(engine, SRDMA_EVENT_DOORBELL);
+	else
+		srdma_engine_kick(engine, SRDMA_EVENT_DOORBELL);
+}
+
+/**
+ * srdma_doorbell_ring - requests may have been posted
  * @qp: queue pair
  */
 void srdma_doorbell_ring(struct srdma_qp *qp)
@@ -122,7 +139,7 @@ void srdma_doorbell_ring(struct srdma_qp *qp)
 	    READ_ONCE(qp->state) == IB_QPS_RTS && is_one_of_many(bell) &&
 	    wait_for_more(bell))
 		return;
-	srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+	srdma_doorbell_kick(qp, &qp->send);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Doorbells of user space: whether what was posted is sent at once, or waits
- * for what follows.
+ * Doorbells: whether what was posted is sent at once, or waits for what
+ * follows.
  */
 #ifndef SRDMA_DOORBELL_H
 #define SRDMA_DOORBELL_H
@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/types.h>
 
+struct srdma_engine;
 struct srdma_qp;
 
 /**
@@ -40,6 +41,7 @@ struct srdma_doorbell {
 
 void srdma_doorbell_init(struct srdma_qp *qp);
 void srdma_doorbell_uninit(struct srdma_qp *qp);
+void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine);
 void srdma_doorbell_ring(struct srdma_qp *qp);
 void srdma_doorbell_flush(struct srdma_qp *qp);
 void srdma_doorbell_take(struct srdma_qp *qp, u64 now);

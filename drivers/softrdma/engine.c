@@ -85,16 +85,18 @@ static bool try_leave(struct srdma_engine *engine)
  * The tasklet is to own the engine next. It is scheduled only by an owner: so
  * srdma_engine_stop() knows that nobody schedules it any more. A run of it
  * that was due already may come too early and find the engine owned; seeing
- * ENGINE_HANDING it tries again.
+ * ENGINE_HANDING it tries again, and would wait for us to get on.
  */
 static void leave_to_softirq(struct srdma_engine *engine)
 {
 	int old;
 
+	preempt_disable();
 	atomic_or(ENGINE_KICKED | ENGINE_HANDING, &engine->state);
 	tasklet_schedule(&engine->tasklet);
 	old = atomic_fetch_andnot_release(ENGINE_OWNED | ENGINE_HANDING,
 					  &engine->state);
+	preempt_enable();
 	if (old & ENGINE_STOPPED)
 		tell_who_stops(engine);
 }
@@ -243,13 +245,8 @@ void srdma_engine_kick(struct srdma_engine *engine,
 void srdma_engine_kick_later(struct srdma_engine *engine,
 			     enum srdma_engine_event event)
 {
-	if (!leave_word(engine, event))
-		return;
-	/* A tasklet that comes too early would wait for us to get on. */
-	preempt_disable();
-	if (try_own(engine))
+	if (leave_word(engine, event) && try_own(engine))
 		leave_to_softirq(engine);
-	preempt_enable();
 }
 
 /* The inbox is locked. Returns false when there is no room. */
@@ -425,7 +422,7 @@ void srdma_engines_init(void)
 
 	for_each_possible_cpu(cpu) {
 		handover = per_cpu_ptr(&handovers, cpu);
-		/* Never in a thread: a tasklet could preempt who leaves to it. */
+		/* Not in a thread on real-time kernels: it is to be prompt. */
 		handover->work = IRQ_WORK_INIT_HARD(take_over);
 		init_llist_head(&handover->engines);
 	}

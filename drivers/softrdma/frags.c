@@ -4,10 +4,12 @@
  * each CPU, used in turn, so that one that comes round again is likely to be
  * free, and neither allocated nor cleared anew.
  */
+#include <linux/local_lock.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
+#include "compat/compat.h"
 #include "frags.h"
 
 #define FRAG_PAGES	8
@@ -17,15 +19,19 @@
 
 /**
  * struct frag_pool - memory for skbs; used with bottom halves disabled
+ * @lock: held by who uses it
  * @pf: pages, and how much of each is used
  * @now: the one in use
  */
 struct frag_pool {
+	local_lock_t lock;
 	struct page_frag pf[FRAG_PAGES];
 	u32 now;
 };
 
-static DEFINE_PER_CPU(struct frag_pool, frag_pool);
+static DEFINE_PER_CPU(struct frag_pool, frag_pool) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 static struct page_frag *page_in_use(struct frag_pool *pool)
 {
@@ -87,9 +93,25 @@ static struct sk_buff *skb_from_pool(u32 len)
  */
 struct sk_buff *srdma_frags_skb(u32 len)
 {
-	struct sk_buff *skb = POOL_HEADS ? skb_from_pool(len) : NULL;
+	struct sk_buff *skb = NULL;
 
+	if (POOL_HEADS) {
+		srdma_compat_lock_nested_bh(&frag_pool.lock);
+		skb = skb_from_pool(len);
+		srdma_compat_unlock_nested_bh(&frag_pool.lock);
+	}
 	return skb ?: alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/* The rest of a page, at least @min bytes of it, that @skb has room for. */
+static struct page_frag *page_for(struct sk_buff *skb, u32 min)
+{
+	struct page_frag *pf = page_with(this_cpu_ptr(&frag_pool), min);
+
+	if (pf && skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS &&
+	    !skb_can_coalesce(skb, MAX_SKB_FRAGS, pf->page, pf->offset))
+		return NULL;
+	return pf;
 }
 
 /**
@@ -98,31 +120,27 @@ struct sk_buff *srdma_frags_skb(u32 len)
  * @min: least bytes, in one piece
  * @at: filled with where they are
  *
- * Bottom halves are disabled, and stay so until srdma_frags_take().
+ * Bottom halves are disabled, and stay so until srdma_frags_take(), which is to
+ * follow if there are any.
  *
  * Return: how many bytes there are, or 0.
  */
 u32 srdma_frags_open(struct sk_buff *skb, u32 min, u8 **at)
 {
-	struct page_frag *pf = page_with(this_cpu_ptr(&frag_pool), min);
+	struct page_frag *pf;
 
-	if (!pf)
+	srdma_compat_lock_nested_bh(&frag_pool.lock);
+	pf = page_for(skb, min);
+	if (!pf) {
+		srdma_compat_unlock_nested_bh(&frag_pool.lock);
 		return 0;
-	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS &&
-	    !skb_can_coalesce(skb, MAX_SKB_FRAGS, pf->page, pf->offset))
-		return 0;
+	}
 	*at = page_address(pf->page) + pf->offset;
 	return pf->size - pf->offset;
 }
 
-/**
- * srdma_frags_take - add to the end of an skb what was found for it
- * @skb: skb of srdma_frags_open()
- * @len: bytes, no more than that has returned
- */
-void srdma_frags_take(struct sk_buff *skb, u32 len)
+static void add_to_skb(struct sk_buff *skb, struct page_frag *pf, u32 len)
 {
-	struct page_frag *pf = page_in_use(this_cpu_ptr(&frag_pool));
 	int n = skb_shinfo(skb)->nr_frags;
 
 	if (skb_can_coalesce(skb, n, pf->page, pf->offset)) {
@@ -135,6 +153,18 @@ void srdma_frags_take(struct sk_buff *skb, u32 len)
 	skb->len += len;
 	skb->data_len += len;
 	skb->truesize += len;
+}
+
+/**
+ * srdma_frags_take - add to the end of an skb what was found for it
+ * @skb: skb of srdma_frags_open()
+ * @len: bytes, no more than that has returned; 0: none
+ */
+void srdma_frags_take(struct sk_buff *skb, u32 len)
+{
+	if (len)
+		add_to_skb(skb, page_in_use(this_cpu_ptr(&frag_pool)), len);
+	srdma_compat_unlock_nested_bh(&frag_pool.lock);
 }
 
 /* No skb is built any more. */

@@ -3,10 +3,12 @@
  * Looped skbs: a burst for a QP of the same device is one skb, with a struct
  * srdma_loop in place of the packets' headers and then no more than the payload.
  */
+#include <linux/local_lock.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
 #include "arrival.h"
+#include "compat/compat.h"
 #include "frags.h"
 #include "loop.h"
 #include "qp.h"
@@ -28,15 +30,19 @@
  * struct spares - looped skbs that were used up: the next ones that this
  *	CPU needs, since an answer, or the next message, is likely to follow at
  *	once. Used with bottom halves disabled.
+ * @lock: held by who uses it
  * @skb: they
  * @count: how many
  */
 struct spares {
+	local_lock_t lock;
 	struct sk_buff *skb[SPARES_MAX];
 	u32 count;
 };
 
-static DEFINE_PER_CPU(struct spares, spares);
+static DEFINE_PER_CPU(struct spares, spares) = {
+	.lock = INIT_LOCAL_LOCK(lock),
+};
 
 /* KASAN is to see who uses one too long. */
 #define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
@@ -44,6 +50,7 @@ static DEFINE_PER_CPU(struct spares, spares);
 static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
 			 u32 len)
 {
+	bool failed;
 	u8 *p;
 
 	while (len) {
@@ -51,9 +58,10 @@ static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
 
 		if (!n)
 			return -ENOMEM;
-		if (srdma_mem_read(it, p, n))
+		failed = srdma_mem_read(it, p, n);
+		srdma_frags_take(skb, failed ? 0 : n);
+		if (failed)
 			return -EFAULT;
-		srdma_frags_take(skb, n);
 		len -= n;
 	}
 	return 0;
@@ -142,13 +150,41 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->is_v6 = av->is_v6;
 }
 
+static struct sk_buff *take_spare(void)
+{
+	struct sk_buff *skb = NULL;
+	struct spares *spare;
+
+	srdma_compat_lock_nested_bh(&spares.lock);
+	spare = this_cpu_ptr(&spares);
+	if (spare->count)
+		skb = spare->skb[--spare->count];
+	srdma_compat_unlock_nested_bh(&spares.lock);
+	return skb;
+}
+
+/* Returns false when there are enough. */
+static bool keep_spare(struct sk_buff *skb)
+{
+	struct spares *spare;
+	bool room;
+
+	srdma_compat_lock_nested_bh(&spares.lock);
+	spare = this_cpu_ptr(&spares);
+	room = spare->count < SPARES_MAX;
+	if (room)
+		spare->skb[spare->count++] = skb;
+	srdma_compat_unlock_nested_bh(&spares.lock);
+	return room;
+}
+
 /* Empty, with room for @len bytes, or for none where they go into fragments. */
 static struct sk_buff *alloc_empty(u32 len)
 {
-	struct spares *spare = this_cpu_ptr(&spares);
+	struct sk_buff *skb = take_spare();
 
-	if (spare->count)
-		return spare->skb[--spare->count];
+	if (skb)
+		return skb;
 	/* One that is going to be kept serves for any. */
 	if (KEEP_SPARE)
 		len = LINEAR_MAX;
@@ -201,10 +237,7 @@ struct sk_buff *srdma_loop_build(const struct srdma_tx *tx)
  */
 void srdma_loop_free(struct sk_buff *skb)
 {
-	struct spares *spare = this_cpu_ptr(&spares);
-
-	if (!KEEP_SPARE || spare->count == SPARES_MAX || skb_cloned(skb) ||
-	    skb_shared(skb)) {
+	if (!KEEP_SPARE || skb_cloned(skb) || skb_shared(skb)) {
 		consume_skb(skb);
 		return;
 	}
@@ -212,7 +245,8 @@ void srdma_loop_free(struct sk_buff *skb)
 		drop_pages(skb);
 	skb->len = 0;
 	skb_reset_tail_pointer(skb);
-	spare->skb[spare->count++] = skb;
+	if (!keep_spare(skb))
+		consume_skb(skb);
 }
 
 /* Nothing is built any more. */

@@ -431,7 +431,7 @@ int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	srdma_doorbell_ring(qp);
 	/* Receives that were posted since are to be flushed too. */
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
-		srdma_engine_kick(&qp->recv, SRDMA_EVENT_DOORBELL);
+		srdma_doorbell_kick(qp, &qp->recv);
 	return err;
 }
 

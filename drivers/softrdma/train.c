@@ -226,15 +226,13 @@ static int put_train(struct srdma_builder *b, struct srdma_train *train,
 		if (room < n * b->each)
 			n = room / b->each;
 		bytes = put_packets(b, b->first + i, train->count, n, p);
+		if (!linear)
+			srdma_frags_take(skb, max(bytes, 0));
 		if (bytes < 0)
 			return bytes;
-		if (linear) {
+		if (linear)
 			__skb_put(skb, bytes);
-			train->room -= bytes;
-		} else {
-			srdma_frags_take(skb, bytes);
-			train->room = 0;
-		}
+		train->room = linear ? room - bytes : 0;
 		train->count += n;
 	}
 	return i;

@@ -11,6 +11,7 @@
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/local_lock.h>
 #include <linux/mm.h>
 #include <linux/netdevice.h>
 #include <net/flow.h>
@@ -112,6 +113,18 @@ static inline bool srdma_compat_irq_work_is_prompt(void)
 	return arch_irq_work_has_interrupt();
 #endif
 }
+
+/*
+ * A lock of what belongs to a CPU and is used with bottom halves disabled. On
+ * real-time kernels these were such a lock themselves, once.
+ */
+#ifdef local_lock_nested_bh
+#define srdma_compat_lock_nested_bh(lock)	local_lock_nested_bh(lock)
+#define srdma_compat_unlock_nested_bh(lock)	local_unlock_nested_bh(lock)
+#else
+#define srdma_compat_lock_nested_bh(lock)	((void)(lock))
+#define srdma_compat_unlock_nested_bh(lock)	((void)(lock))
+#endif
 
 /* Flags of a mapping: a plain member once. */
 static inline void srdma_compat_vm_flags_set(struct vm_area_struct *vma,
