@@ -29,8 +29,8 @@ Building
   make                   softrdma.ko for the running kernel
   make KDIR=DIR          ... for the kernel headers in DIR
   make KERNEL=SERIES     ... for a Debian kernel of that series, fetched when it
-                         is not in the cache: 6.1, 6.12, 7.2, 7.3, and 6.1-rt
-                         and 7.3-rt, which are real-time ones
+                         is not in the cache: 6.1, 6.12, 7.2, 7.3, 6.1-rt and
+                         7.3-rt (real-time), 6.1-arm64
                          The result is build/<release>/softrdma.ko.
                          C=1 runs sparse, W=1 adds warnings, V=1 shows commands.
   make install           install the module for the running kernel or KDIR=

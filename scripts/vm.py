@@ -79,7 +79,7 @@ def parse_args(smp=2):
         formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--kernel", default="6.1",
                    choices=["6.1", "6.12", "7.2", "7.3", "6.1-rt", "7.3-rt",
-                            "debug"])
+                            "6.1-arm64", "debug"])
     p.add_argument("--topology", default="loopback",
                    choices=["loopback", "veth", "netns", "pair", "none"])
     p.add_argument("--driver", default="softrdma",
@@ -146,7 +146,11 @@ def fetch_kernel(series):
                        stdout=subprocess.PIPE, text=True)
     if r.returncode:
         sys.exit(NOT_BUILT)
-    return dict(line.split("=", 1) for line in r.stdout.splitlines())
+    kernel = dict(line.split("=", 1) for line in r.stdout.splitlines())
+    if "userland" in kernel and subprocess.run(
+            [os.path.join(SCRIPTS, "deps"), kernel["arch"]]).returncode:
+        sys.exit(NOT_BUILT)
+    return kernel
 
 
 def build_module(series):
@@ -246,9 +250,15 @@ def module_bytes(path):
     return lzma.decompress(data) if path.endswith(".xz") else data
 
 
+def search_path(kernel):
+    """Where programs for the guest are; None is $PATH."""
+    return kernel.get("userland") and kernel["userland"] + "/usr/bin"
+
+
 def initramfs(kernel):
     """Path of the initramfs of this kernel, made when missing or stale."""
-    busybox = shutil.which("busybox") or die(NOT_BUILT, "no busybox")
+    busybox = (shutil.which("busybox", path=search_path(kernel)) or
+               die(NOT_BUILT, "no busybox"))
     with open(os.path.join(SCRIPTS, "vm-init"), "rb") as f:
         init = f.read()
     with open(os.path.realpath(__file__), "rb") as f:
@@ -259,8 +269,8 @@ def initramfs(kernel):
         return path
 
     out = io.BytesIO()
-    for d in ("bin", "modules", "proc", "sys", "dev", "lower", "overlay",
-              "newroot"):
+    for d in ("bin", "modules", "proc", "sys", "dev", "lower", "userland",
+              "overlay", "newroot"):
         cpio_entry(out, d, 0o040755)
     with open(busybox, "rb") as f:
         cpio_entry(out, "bin/busybox", 0o100755, f.read())
@@ -330,28 +340,36 @@ class Run:
                 f.write(f"export {key}={shlex.quote(value)}\n")
             f.write(f"exec {shlex.join(a.command)}\n")
 
+    def machine(self):
+        """What to emulate, and what its kernel is to be told."""
+        if self.kernel["arch"] == "arm64":
+            return (["qemu-system-aarch64", "-M", "virt", "-cpu",
+                     "cortex-a72"],
+                    ["console=ttyAMA0", "SOFTRDMA_USERLAND=1"])
+        machine = ["qemu-system-x86_64", "-M", "q35,usb=off,smbus=off,sata=off"]
+        append = ["console=ttyS0"]
+        if self.accel == "kvm":
+            return [*machine, "-cpu", "host"], append
+        # Without these a busy host makes the guest mis-calibrate its clock, or
+        # panic in the timer check.
+        append += ["tsc=reliable", "no_timer_check"]
+        if self.accel == "tcg":
+            append.append(f"tsc_early_khz={host_khz()}")
+        # With erms the guest copies by `rep movsb`, emulated bytewise.
+        return [*machine, "-cpu", "max,la57=off,erms=off"], append
+
     def qemu_command(self, node):
         a = self.args
-        append = ["console=ttyS0", "quiet", "loglevel=5", "nokaslr",
-                  "mitigations=off", "panic=-1", "random.trust_cpu=on",
-                  "net.ifnames=0", "log_buf_len=8M", f"SOFTRDMA_NODE={node}"]
-        if self.accel == "kvm":
-            accel = ["-accel", "kvm", "-cpu", "host"]
-        else:
-            # Without these a busy host makes the guest mis-calibrate its
-            # clock, or panic in the timer check.
-            append += ["tsc=reliable", "no_timer_check"]
-            # With erms the guest copies by `rep movsb`, emulated bytewise.
-            accel = ["-cpu", "max,la57=off,erms=off"]
-            if self.accel == "icount":
-                accel += ["-accel", "tcg,thread=single",
-                          "-icount", "shift=0,sleep=on"]
-            else:
-                append.append(f"tsc_early_khz={host_khz()}")
-                accel += ["-accel", "tcg,thread=multi"]
+        machine, append = self.machine()
+        append += ["quiet", "loglevel=5", "nokaslr", "mitigations=off",
+                   "panic=-1", "random.trust_cpu=on", "net.ifnames=0",
+                   "log_buf_len=8M", f"SOFTRDMA_NODE={node}"]
+        accel = {"kvm": ["-accel", "kvm"],
+                 "tcg": ["-accel", "tcg,thread=multi"],
+                 "icount": ["-accel", "tcg,thread=single",
+                            "-icount", "shift=0,sleep=on"]}[self.accel]
         # The emulator does not outlive this program, however that ends.
-        cmd = ["setpriv", "--pdeathsig", "KILL",
-               "qemu-system-x86_64", "-M", "q35,usb=off,smbus=off,sata=off",
+        cmd = ["setpriv", "--pdeathsig", "KILL", *machine,
                "-nodefaults", "-no-user-config", "-display", "none",
                "-no-reboot", *accel, "-smp", str(a.smp), "-m", str(a.memory),
                "-kernel", self.kernel["vmlinuz"],
@@ -364,6 +382,12 @@ class Run:
                "-fsdev", "local,id=out,path=.,security_model=none",
                "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
                "-device", "virtio-rng-pci"]
+        if "userland" in self.kernel:
+            cmd += ["-fsdev", f"local,id=userland,security_model=none,"
+                              f"path={self.kernel['userland']},readonly=on,"
+                              "multidevs=remap",
+                    "-device", "virtio-9p-pci,fsdev=userland,"
+                               "mount_tag=userland"]
         if a.plugin:
             cmd += ["-plugin", a.plugin]
         if a.topology == "pair":
@@ -585,6 +609,8 @@ def kvm_works(args, kernel):
 def choose_accel(args, kernel):
     if args.icount:
         return "icount"
+    if "userland" in kernel:
+        return "tcg"
     forced = os.environ.get("SOFTRDMA_ACCEL")
     if forced in ("kvm", "tcg"):
         return forced

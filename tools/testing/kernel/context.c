@@ -508,7 +508,7 @@ static int ah_made_irqs_disabled(struct world *w)
 			return FAIL(w, "no AH: %ld", PTR_ERR(ah));
 		local_irq_save(flags);
 		rdma_destroy_ah(ah, 0);
-		disabled &= irqs_disabled();
+		disabled = disabled && irqs_disabled();
 		local_irq_restore(flags);
 		CHECK(w, disabled);
 	}
@@ -531,7 +531,7 @@ static int cq_polled_irqs_disabled(struct world *w)
 			local_irq_save(flags);
 			n += ib_poll_cq(w->a.send_cq, 1, &wc);
 			n += ib_poll_cq(w->b.recv_cq, 1, &wc);
-			disabled &= irqs_disabled();
+			disabled = disabled && irqs_disabled();
 			local_irq_restore(flags);
 			cond_resched();
 		}
