@@ -72,11 +72,15 @@ static u32 crc_fold(u32 crc, const void *p, size_t len)
 /**
  * srdma_crc_begin - begin to copy and sum up
  *
+ * Who has vector registers is not preempted. On real-time kernels, where
+ * spinlocks sleep, they are taken for each sum alone.
+ *
  * Return: whether vector registers may be used, for the calls that follow.
  */
 bool srdma_crc_begin(void)
 {
-	return static_branch_likely(&can_fold) && srdma_fold_begin();
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	       static_branch_likely(&can_fold) && srdma_fold_begin();
 }
 
 void srdma_crc_end(bool vector)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/time.h>
+#include <time.h>
 
 /* All their completions have room in a CQ that is polled late (pair.c). */
 #define THREADS	4
@@ -148,26 +148,29 @@ static void count_alarm(int signal)
 TEST_F(pair, signals_do_not_disturb_posting)
 {
 	struct pair_options options = { .type = IBV_QPT_RC, .rnr_retry = 7 };
-	struct itimerval often = { .it_interval = { .tv_usec = 1000 },
-				   .it_value = { .tv_usec = 1000 } };
-	struct itimerval never = {};
+	struct itimerspec often = { .it_interval = { .tv_nsec = 1000000 },
+				    .it_value = { .tv_nsec = 1000000 } };
+	/* Not SIGALRM: the harness has its time limit there. */
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
+				  .sigev_signo = SIGUSR1 };
 	struct sigaction action = { .sa_handler = count_alarm };
 	struct poster posters[THREADS];
 	const char *wrong;
+	timer_t timer;
 	int i;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &options));
 	for (i = 0; i < RECEIVES; i++)
 		ASSERT_EQ(0, pair_post_recv(self->b, i * 8, 8));
-	/* Not SIGALRM: the harness has its time limit there. */
-	ASSERT_EQ(0, sigaction(SIGVTALRM, &action, NULL));
-	ASSERT_EQ(0, setitimer(ITIMER_VIRTUAL, &often, NULL));
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, timer_create(CLOCK_MONOTONIC, &event, &timer));
+	ASSERT_EQ(0, timer_settime(timer, 0, &often, NULL));
 	start(&self->pair, posters, IBV_WR_SEND);
 	wrong = collect(&self->pair);
 	EXPECT_EQ(NULL, wrong)
 		TH_LOG("%s", wrong);
 	EXPECT_EQ(0, finish(posters));
-	setitimer(ITIMER_VIRTUAL, &never, NULL);
+	EXPECT_EQ(0, timer_delete(timer));
 	EXPECT_LT(0, alarms);
 }
 
