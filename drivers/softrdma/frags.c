@@ -4,7 +4,6 @@
  * each CPU, used in turn, so that one that comes round again is likely to be
  * free, and neither allocated nor cleared anew.
  */
-#include <linux/local_lock.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>

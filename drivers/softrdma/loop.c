@@ -3,7 +3,6 @@
  * Looped skbs: a burst for a QP of the same device is one skb, with a struct
  * srdma_loop in place of the packets' headers and then no more than the payload.
  */
-#include <linux/local_lock.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
