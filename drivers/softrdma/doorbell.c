@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Doorbells of user space. Each is a run of the send engine, there and then;
- * but short messages that are posted one by one, as fast as can be, cost less
- * when one run takes many of them, and one skb carries them. So a request may
- * wait for those that follow it: when nobody is to be told of it, and when
- * requests have followed each other for a while, without one of the peer's
- * between them.
+ * Doorbells. Each is a run of the send engine, there and then, where that can
+ * run. But short messages that are posted one by one, as fast as can be, cost
+ * less when one run takes many of them, and one skb carries them. So a request
+ * of user space may wait for those that follow it: when nobody is to be told of
+ * it, and when requests have followed each other for a while, without one of the
+ * peer's between them.
  *
  * That another one follows is a guess. A wrong one costs the request WAIT_NS,
  * and puts the next guess off, for longer each time.
