@@ -439,6 +439,10 @@ enum srdma_mem_why srdma_arrival_place(struct sk_buff *skb,
 	enum srdma_mem_why why = SRDMA_MEM_OK;
 	u32 each = left;
 
+	if (is_loop(skb) && srdma_loop_of(skb)->loan)
+		return srdma_loop_place(skb, arrival->dev,
+					at - sizeof(struct srdma_loop), left,
+					it);
 	/* From the wire they lie apart, all but the last equally long. */
 	if (pkt->more && !is_loop(skb))
 		each = arrival->seg - pkt->hdr_len - SRDMA_ICRC_LEN;

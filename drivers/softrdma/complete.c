@@ -214,6 +214,8 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, done->idx);
 	struct ib_wc wc;
 
+	/* From here on its memory is the consumer's alone. */
+	srdma_loan_end(&qp->req.loans, done->idx);
 	/*
 	 * The slot is given back first: who sees the completion may post into
 	 * it.

@@ -265,7 +265,8 @@ static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
 static void run_for_inbox(struct srdma_engine *engine)
 {
 	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
-	      (ENGINE_OWNED | ENGINE_STOPPED)))
+	      (ENGINE_OWNED | ENGINE_STOPPED)) &&
+	    !srdma_fault(SRDMA_FAULT_HOLD))
 		run_here(engine);
 }
 

@@ -14,6 +14,7 @@ static const char * const names[SRDMA_FAULT_NR] = {
 	[SRDMA_FAULT_MEMORY] = "fail_memory",
 	[SRDMA_FAULT_ROUTE] = "fail_route",
 	[SRDMA_FAULT_DEFER] = "defer",
+	[SRDMA_FAULT_HOLD] = "hold",
 };
 
 /* All off: their probability is 0. */

@@ -15,6 +15,7 @@ enum srdma_fault {
 	SRDMA_FAULT_MEMORY,	/* no memory for an skb */
 	SRDMA_FAULT_ROUTE,	/* no way to the peer */
 	SRDMA_FAULT_DEFER,	/* an engine is left to softirq */
+	SRDMA_FAULT_HOLD,	/* an engine is left alone with its packets */
 	SRDMA_FAULT_NR,
 };
 

@@ -49,7 +49,7 @@ struct srdma_mw_set;
  * @SRDMA_MEM_LENGTH: the pieces, or the packet, end too early
  * @SRDMA_MEM_STATE: not in this state or not for this kind of object
  * @SRDMA_MEM_BUSY: windows are bound to the region
- * @SRDMA_MEM_COPY: no page can be lent: copy the bytes
+ * @SRDMA_MEM_GONE: it was lent (loan.h), and is not any more
  */
 enum srdma_mem_why {
 	SRDMA_MEM_OK,
@@ -62,7 +62,7 @@ enum srdma_mem_why {
 	SRDMA_MEM_LENGTH,
 	SRDMA_MEM_STATE,
 	SRDMA_MEM_BUSY,
-	SRDMA_MEM_COPY,
+	SRDMA_MEM_GONE,
 };
 
 /**

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Looped skbs: a burst for a QP of the same device is one skb, with a struct
- * srdma_loop in place of the packets' headers and then no more than the payload.
+ * srdma_loop in place of the packets' headers and then the payload, or where it
+ * is lent.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 
 #include "arrival.h"
 #include "compat/compat.h"
+#include "device.h"
 #include "frags.h"
+#include "loan.h"
 #include "loop.h"
 #include "qp.h"
+#include "qp_state.h"
 #include "tx.h"
-
-/*
- * A looped payload up to this is copied next to the struct srdma_loop before
- * it: cheaper than the references to its pages and their release.
- */
-#define REFER_MIN	2048
 
 /* A looped payload that is copied and longer goes into fragments. */
 #define LINEAR_MAX	2048
@@ -66,27 +64,6 @@ static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,
 	return 0;
 }
 
-/* Lends the pages of the next @len bytes; -E2BIG when they cannot be had so. */
-static int refer_to_pages(struct srdma_mem_iter *it, struct sk_buff *skb,
-			  u32 len)
-{
-	struct srdma_mem_piece piece;
-	enum srdma_mem_why why;
-	int frag = 0;
-
-	for (; len; len -= piece.len) {
-		if (frag == MAX_SKB_FRAGS)
-			return -E2BIG;
-		why = srdma_mem_piece(it, len, &piece);
-		if (why)
-			return why == SRDMA_MEM_COPY ? -E2BIG : -EFAULT;
-		get_page(piece.page);
-		skb_add_rx_frag(skb, frag++, piece.page, piece.offset,
-				piece.len, piece.len);
-	}
-	return 0;
-}
-
 static void drop_pages(struct sk_buff *skb)
 {
 	int i;
@@ -108,27 +85,38 @@ static int copy_payload(struct srdma_mem_iter *it, struct sk_buff *skb,
 }
 
 static int put_payload(const struct srdma_tx *tx, struct sk_buff *skb,
-			    u32 len)
+		       u32 len)
 {
-	int err = -E2BIG;
+	int err = srdma_tx_open_payload(tx, 0);
 
-	if (len >= REFER_MIN && tx->may_refer) {
-		err = srdma_tx_open_payload(tx, 0);
-		if (err)
-			return err;
-		err = refer_to_pages(&tx->payload->it, skb, len);
-		srdma_tx_close_payload(tx);
-		if (err)
-			drop_pages(skb);
-	}
-	if (err != -E2BIG)
-		return err;
-	err = srdma_tx_open_payload(tx, 0);
 	if (err)
 		return err;
 	err = copy_payload(&tx->payload->it, skb, len);
 	srdma_tx_close_payload(tx);
 	return err;
+}
+
+/* Notes where the payload is, which can be had at present. */
+static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
+{
+	const struct srdma_loan_offer *offer = tx->offer;
+	struct srdma_loop *loop = (struct srdma_loop *)skb->data;
+	u32 bytes = offer->num_sge * sizeof(*offer->sge);
+	int err = srdma_tx_open_payload(tx, 0);
+
+	if (err)
+		return err;
+	if (srdma_mem_skip(&tx->payload->it, len))
+		err = -EFAULT;
+	srdma_tx_close_payload(tx);
+	if (err)
+		return err;
+	loop->lender = tx->qp->qpn;
+	loop->idx = offer->idx;
+	loop->num_sge = offer->num_sge;
+	memcpy(skb_put(skb, bytes), offer->sge, bytes);
+	loop->loan = srdma_loan_give(&tx->qp->req.loans, offer->idx);
+	return 0;
 }
 
 static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
@@ -147,6 +135,7 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->traffic_class = av->traffic_class;
 	loop->hop_limit = av->hop_limit ?: IPDEFTTL;
 	loop->is_v6 = av->is_v6;
+	loop->loan = 0;
 }
 
 static struct sk_buff *take_spare(void)
@@ -211,21 +200,72 @@ static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
 struct sk_buff *srdma_loop_build(const struct srdma_tx *tx)
 {
 	u32 len = srdma_tx_has_payload(tx) ? tx->burst->len : 0;
+	bool lend = tx->offer && len;
 	struct sk_buff *skb;
 	int err = 0;
 
-	skb = alloc_empty(len);
+	skb = alloc_empty(lend ? tx->offer->num_sge * sizeof(struct srdma_sge) :
+				 len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
 	fill_header(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
 	fill_arrival(tx, skb);
-	if (len)
+	if (lend)
+		err = lend_payload(tx, skb, len);
+	else if (len)
 		err = put_payload(tx, skb, len);
 	if (err) {
 		srdma_loop_free(skb);
 		return ERR_PTR(err);
 	}
 	return skb;
+}
+
+static enum srdma_mem_why copy_lent(const struct srdma_loop *loop,
+				    const struct srdma_mem_who *who, u32 offset,
+				    u32 len, struct srdma_mem_iter *it)
+{
+	const struct srdma_sge *sge = (const struct srdma_sge *)(loop + 1);
+	enum srdma_mem_why why = SRDMA_MEM_GONE;
+	struct srdma_mem_iter from;
+
+	srdma_mem_begin_list(&from, who, sge, loop->num_sge, 0, NULL);
+	if (!srdma_mem_seek(&from, loop->burst.offset + offset))
+		why = srdma_mem_copy(it, &from, len);
+	srdma_mem_end(&from);
+	return why;
+}
+
+/**
+ * srdma_loop_place - copy a payload that was lent to memory
+ * @skb: looped skb
+ * @dev: device that it has come to
+ * @offset: in its payload
+ * @len: bytes
+ * @it: where to
+ *
+ * The pieces are looked up anew: a region may have gone, or be another. Both
+ * the keys of the lender and the loan are held while the bytes are copied.
+ *
+ * Return: SRDMA_MEM_GONE when it is no more lent, or not to be had any more.
+ */
+enum srdma_mem_why srdma_loop_place(const struct sk_buff *skb,
+				    struct srdma_dev *dev, u32 offset, u32 len,
+				    struct srdma_mem_iter *it)
+{
+	const struct srdma_loop *loop = srdma_loop_of(skb);
+	enum srdma_mem_why why = SRDMA_MEM_GONE;
+	struct srdma_qp *lender;
+
+	lender = srdma_table_find(&dev->qps, loop->lender);
+	if (!lender ||
+	    !srdma_loan_enter(&lender->req.loans, loop->idx, loop->loan))
+		return SRDMA_MEM_GONE;
+	/* It may have failed, and not yet come to calling back. */
+	if (srdma_qp_may(lender, SRDMA_MAY_SEND))
+		why = copy_lent(loop, &lender->req.who, offset, len, it);
+	srdma_loan_leave(&lender->req.loans, loop->idx);
+	return why;
 }
 
 /**

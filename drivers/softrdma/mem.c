@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The only code that touches registered memory: it checks keys, finds the
- * bytes, copies them, lends them to skbs, and does atomics on them.
+ * bytes, copies them, and does atomics on them.
  */
 #include <linux/cache.h>
 #include <linux/libnvdimm.h>
@@ -225,14 +225,19 @@ static enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
 	return SRDMA_MEM_LENGTH;
 }
 
-static void advance(struct srdma_mem_iter *it, u32 len)
+static void pass(struct srdma_mem_iter *it, u32 len)
 {
-	it->at += len;
-	it->run -= len;
 	it->span.pos += len;
 	it->span.left -= len;
 	it->pos.within += len;
 	it->pos.offset += len;
+}
+
+static void advance(struct srdma_mem_iter *it, u32 len)
+{
+	it->at += len;
+	it->run -= len;
+	pass(it, len);
 }
 
 /* Finds where the next byte is, and how many more are contiguous there. */
@@ -386,10 +391,12 @@ enum srdma_mem_why srdma_mem_write(struct srdma_mem_iter *it, const void *src,
 }
 
 /**
- * srdma_mem_copy - copy from memory to memory, in one pass
+ * srdma_mem_copy - copy from memory that was lent
  * @dst: where to; checked to be writable when it was begun
  * @src: where from
  * @len: bytes
+ *
+ * Return: SRDMA_MEM_GONE when it is the source that cannot be had.
  */
 enum srdma_mem_why srdma_mem_copy(struct srdma_mem_iter *dst,
 				  struct srdma_mem_iter *src, u32 len)
@@ -400,7 +407,9 @@ enum srdma_mem_why srdma_mem_copy(struct srdma_mem_iter *dst,
 
 	for (; len; len -= n) {
 		n = len;
-		why = next_chunk(src, &from, &n) ?: next_chunk(dst, &to, &n);
+		if (next_chunk(src, &from, &n))
+			return SRDMA_MEM_GONE;
+		why = next_chunk(dst, &to, &n);
 		if (why)
 			return why;
 		/* A peer may well write onto what it reads. */
@@ -478,41 +487,27 @@ enum srdma_mem_why srdma_mem_write_skb(struct srdma_mem_iter *it,
 }
 
 /**
- * srdma_mem_piece - lend contiguous memory
+ * srdma_mem_skip - go on without touching the memory
  * @it: iterator
- * @len: bytes wanted at most
- * @piece: filled; the caller takes a reference of the page if it keeps it
+ * @len: bytes
  *
- * Return: SRDMA_MEM_COPY for memory whose pages count no references (of kernel
- * consumers), or that lies 2 GB or more behind the begin of its page; then the
- * iterator has not moved and srdma_mem_read() will do.
+ * What is passed over is checked as if it were read.
  */
-enum srdma_mem_why srdma_mem_piece(struct srdma_mem_iter *it, u32 len,
-				   struct srdma_mem_piece *piece)
+enum srdma_mem_why srdma_mem_skip(struct srdma_mem_iter *it, u32 len)
 {
 	enum srdma_mem_why why;
-	struct page *page;
-	u64 offset;
-	void *at;
+	u32 n;
 
-	why = next_chunk(it, &at, &len);
-	if (why)
-		return why;
-	if (!virt_addr_valid(at))
-		return SRDMA_MEM_COPY;
-	page = virt_to_head_page(at);
-	if (!sendpage_ok(page))
-		return SRDMA_MEM_COPY;
-	offset = at - page_address(page);
-	/* Huge pages may be longer than the offset of a fragment can say. */
-	if (offset > INT_MAX)
-		return SRDMA_MEM_COPY;
-	piece->page = page;
-	piece->offset = offset;
-	/* A block may be many pages, each with references of its own. */
-	piece->len = min_t(u64, len, page_size(page) - piece->offset);
-	piece->addr = at;
-	advance(it, piece->len);
+	it->run = 0;
+	for (; len; len -= n) {
+		if (!it->span.left) {
+			why = next_piece(it);
+			if (why)
+				return why;
+		}
+		n = min_t(u64, len, it->span.left);
+		pass(it, n);
+	}
 	return SRDMA_MEM_OK;
 }
 

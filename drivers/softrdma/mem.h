@@ -73,20 +73,6 @@ struct srdma_mem_iter {
 };
 
 /**
- * struct srdma_mem_piece - contiguous memory, for a fragment of an skb
- * @page: page, or head of the compound page, that a reference may be taken of
- * @offset: of the first byte, within it
- * @len: bytes, all within it
- * @addr: kernel address of the first byte
- */
-struct srdma_mem_piece {
-	struct page *page;
-	u32 offset;
-	u32 len;
-	void *addr;
-};
-
-/**
  * struct srdma_skb_walk - a walk over the bytes of an skb, made for going forward
  * @skb: skb
  * @data: bytes found last
@@ -134,8 +120,7 @@ enum srdma_mem_why __must_check
 srdma_mem_copy(struct srdma_mem_iter *dst, struct srdma_mem_iter *src,
 	       u32 len);
 enum srdma_mem_why __must_check
-srdma_mem_piece(struct srdma_mem_iter *it, u32 len,
-		struct srdma_mem_piece *piece);
+srdma_mem_skip(struct srdma_mem_iter *it, u32 len);
 
 enum srdma_mem_why __must_check
 srdma_mem_check_list(const struct srdma_mem_who *who,

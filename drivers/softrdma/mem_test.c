@@ -277,6 +277,21 @@ static void copy__list_to_range(struct kunit *test)
 		bad += *srdma_test_byte_of(w, 50001 + i) !=
 		       *srdma_test_byte_of(w, i < 6000 ? 100 + i : 4000 + i);
 	KUNIT_EXPECT_EQ(test, bad, 0U);
+
+	/* It is the source that is too short, or has no such key. */
+	local_bh_disable();
+	srdma_mem_begin_list(&from, &w->who, sge, 1, 0, NULL);
+	why = srdma_mem_begin_remote(&to, &w->who, mr->key.key, 50001, 9000,
+				     IB_ACCESS_REMOTE_WRITE);
+	KUNIT_EXPECT_EQ(test, why, SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, srdma_mem_copy(&to, &from, 9000), SRDMA_MEM_GONE);
+	srdma_mem_end(&from);
+	sge[0].lkey ^= 1;
+	srdma_mem_begin_list(&from, &w->who, sge, 2, 0, NULL);
+	KUNIT_EXPECT_EQ(test, srdma_mem_copy(&to, &from, 1), SRDMA_MEM_GONE);
+	srdma_mem_end(&from);
+	srdma_mem_end(&to);
+	local_bh_enable();
 	srdma_test_end_region(test, mr);
 }
 
@@ -347,63 +362,37 @@ static void write_skb__skips_what_is_between(struct kunit *test)
 	srdma_test_end_region(test, mr);
 }
 
-static void piece__lends_pages_and_not_slabs(struct kunit *test)
+/* Skipping finds the same faults as reading, and the same place behind. */
+static void skip__checks_what_it_passes(struct kunit *test)
 {
 	struct srdma_test_world *w = test->priv;
 	struct srdma_mr *mr = srdma_test_make_region(test, &w->pd, 0, ALL_REMOTE);
-	struct srdma_mem_piece piece;
+	struct srdma_sge sge[] = {
+		{ .addr = 100, .length = 6000, .lkey = mr->key.key },
+		{ .addr = 10000, .length = 3000, .lkey = mr->key.key },
+		{ .addr = BYTES - 10, .length = 20, .lkey = mr->key.key },
+	};
 	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
-	u8 *slab = kunit_kzalloc(test, 64, GFP_KERNEL);
-	u32 left;
+	u8 byte;
 
+	srdma_test_fill(w);
 	local_bh_disable();
-	why = srdma_mem_begin_remote(&it, &w->who, mr->key.key, 100, 9000,
-				     IB_ACCESS_REMOTE_READ);
-	for (left = 9000; !why && left; left -= piece.len) {
-		why = srdma_mem_piece(&it, left, &piece);
-		if (why)
-			break;
-		KUNIT_EXPECT_PTR_EQ(test, (u8 *)piece.addr,
-				    srdma_test_byte_of(w, 9100 - left));
-		KUNIT_EXPECT_PTR_EQ(test, (u8 *)page_address(piece.page) +
-				    piece.offset, (u8 *)piece.addr);
-		KUNIT_EXPECT_LE(test, piece.len, left);
-	}
+	srdma_mem_begin_list(&it, &w->who, sge, 3, 0, NULL);
+	KUNIT_EXPECT_EQ(test, srdma_mem_seek(&it, 50), SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, srdma_mem_skip(&it, 7000), SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, it.pos.offset, 7050U);
+	KUNIT_EXPECT_EQ(test, srdma_mem_read(&it, &byte, 1), SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, byte, *srdma_test_byte_of(w, 10000 + 1050));
+	KUNIT_EXPECT_EQ(test, srdma_mem_skip(&it, 1949), SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, srdma_mem_skip(&it, 1), SRDMA_MEM_RANGE);
 	srdma_mem_end(&it);
-	KUNIT_EXPECT_EQ(test, why, SRDMA_MEM_OK);
 
-	srdma_mem_begin_kernel(&it, slab, 64);
-	KUNIT_EXPECT_EQ(test, srdma_mem_piece(&it, 64, &piece),
-			SRDMA_MEM_COPY);
-	KUNIT_EXPECT_EQ(test, srdma_mem_read(&it, srdma_test_byte_of(w, 0), 64),
-			SRDMA_MEM_OK);
+	srdma_mem_begin_list(&it, &w->who, sge, 2, 0, NULL);
+	KUNIT_EXPECT_EQ(test, srdma_mem_skip(&it, 9001), SRDMA_MEM_LENGTH);
 	srdma_mem_end(&it);
 	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->key.gate), 0);
 	srdma_test_end_region(test, mr);
-}
-
-/* Pages in a row have references of their own. */
-static void piece__ends_with_its_page(struct kunit *test)
-{
-	u8 *base = alloc_pages_exact(3 * PAGE_SIZE, GFP_KERNEL);
-	struct srdma_mem_piece piece;
-	struct srdma_mem_iter it;
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, base);
-	srdma_mem_begin_kernel(&it, base + 100, 3 * PAGE_SIZE - 100);
-	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, srdma_mem_piece(&it, 3 * PAGE_SIZE,
-						      &piece), SRDMA_MEM_OK);
-		KUNIT_EXPECT_PTR_EQ(test, piece.page,
-				    virt_to_page(base + i * PAGE_SIZE));
-		KUNIT_EXPECT_EQ(test, piece.offset, i ? 0U : 100U);
-		KUNIT_EXPECT_EQ(test, piece.len,
-				(u32)PAGE_SIZE - piece.offset);
-	}
-	srdma_mem_end(&it);
-	free_pages_exact(base, 3 * PAGE_SIZE);
 }
 
 static void atomic__words(struct kunit *test)
@@ -517,8 +506,7 @@ static struct kunit_case mem_cases[] = {
 	KUNIT_CASE(list__piece_is_checked_as_a_whole),
 	KUNIT_CASE(copy__list_to_range),
 	KUNIT_CASE(write_skb__skips_what_is_between),
-	KUNIT_CASE(piece__lends_pages_and_not_slabs),
-	KUNIT_CASE(piece__ends_with_its_page),
+	KUNIT_CASE(skip__checks_what_it_passes),
 	KUNIT_CASE(atomic__words),
 	KUNIT_CASE(fast_reg__states),
 	KUNIT_CASE(invalidate__waits_for_access_under_way),

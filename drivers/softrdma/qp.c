@@ -220,6 +220,12 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	return qp;
 }
 
+static void free_qp(struct srdma_qp *qp)
+{
+	srdma_loans_uninit(&qp->req.loans);
+	kfree(qp);
+}
+
 /* From here on packets find the QP, and meet its state. */
 static int publish_qp(struct srdma_qp *qp)
 {
@@ -287,7 +293,7 @@ err_engines:
 err_queues:
 	destroy_queues(qp);
 err_free:
-	kfree(qp);
+	free_qp(qp);
 err_count:
 	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
 	return err;
@@ -309,10 +315,15 @@ struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
 	return qp && refcount_inc_not_zero(&qp->refs) ? qp : NULL;
 }
 
+static void free_qp_rcu(struct rcu_head *rcu)
+{
+	free_qp(container_of(rcu, struct srdma_qp, rcu));
+}
+
 void srdma_qp_put(struct srdma_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->refs))
-		kfree_rcu(qp, rcu);
+		call_rcu(&qp->rcu, free_qp_rcu);
 }
 
 /*

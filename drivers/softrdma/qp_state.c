@@ -298,6 +298,8 @@ static void apply(struct srdma_qp *qp, enum ib_qp_state from,
 {
 	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND))
 		srdma_send_forget(qp);
+	if (!(srdma_qp_state_allows[to] & SRDMA_MAY_SEND))
+		srdma_send_halt(qp);
 	if (to == IB_QPS_RESET) {
 		enter_reset(qp);
 	} else if (from == IB_QPS_INIT && to == IB_QPS_RTR) {
@@ -404,6 +406,7 @@ void srdma_qp_silence(struct srdma_qp *qp)
 	spin_lock_bh(&qp->state_lock);
 	set_state(qp, IB_QPS_RESET);
 	spin_unlock_bh(&qp->state_lock);
+	srdma_send_halt(qp);
 	mutex_unlock(&qp->mutex);
 }
 

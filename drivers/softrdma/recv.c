@@ -43,6 +43,7 @@ enum outcome {
 	OUTCOME_LOCAL,		/* its memory cannot be written */
 	OUTCOME_INVALID,	/* the request makes no sense */
 	OUTCOME_ACCESS,		/* the peer may not do that */
+	OUTCOME_GONE,		/* the peer has taken its payload back */
 };
 
 /* ---- receive requests ---- */
@@ -135,6 +136,8 @@ static enum outcome scatter(struct srdma_request *r, u32 offset)
 	      srdma_arrival_place(r->skb, &r->walk, &r->pkt, &it);
 	resp->pos = it.pos;
 	srdma_mem_end(&it);
+	if (why == SRDMA_MEM_GONE)
+		return OUTCOME_GONE;
 	return why ? OUTCOME_LOCAL : OUTCOME_OK;
 }
 
@@ -191,6 +194,8 @@ static enum outcome do_write(struct srdma_request *r)
 		why = srdma_arrival_place(r->skb, &r->walk, &r->pkt, &it);
 		srdma_mem_end(&it);
 	}
+	if (why == SRDMA_MEM_GONE)
+		return OUTCOME_GONE;
 	return why ? OUTCOME_ACCESS : OUTCOME_OK;
 }
 
@@ -350,6 +355,7 @@ static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
 	case OUTCOME_ACCESS:
 		return SRDMA_WHY_ACCESS;
 	case OUTCOME_OK:
+	case OUTCOME_GONE:
 	case OUTCOME_INVALID:
 		break;
 	}
@@ -370,6 +376,11 @@ static void serve_rc(struct srdma_request *r)
 	if (verdict >= SRDMA_RESP_DUP)
 		return;
 	outcome = execute(r, verdict);
+	if (outcome == OUTCOME_GONE) {
+		/* As if it had not come: who sent it has ended its request. */
+		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
+		return;
+	}
 	if (outcome) {
 		srdma_rc_resp_fail(rc, &r->pkt, &r->act, refuse(r, outcome));
 		return;

@@ -330,14 +330,21 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.payload = &payload.base,
 		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
 		.more = more_follows(qp, burst),
-		.may_refer = is_rc(qp) && !wqe->is_inline,
 	};
+	struct srdma_loan_offer offer;
 	enum srdma_status status;
 	u32 count;
 
 	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;
+	/* Unreliable ones are over when they are sent. */
+	if (b.len >= SRDMA_LOAN_MIN && is_rc(qp) && !wqe->is_inline) {
+		offer.idx = burst->idx;
+		offer.num_sge = wqe->num_sge;
+		offer.sge = wqe->sge;
+		tx.offer = &offer;
+	}
 
 	switch (srdma_tx_send(&tx, &count)) {
 	case SRDMA_TX_SENT:
@@ -563,11 +570,11 @@ int srdma_send_init(struct srdma_qp *qp)
 		return -ENOMEM;
 	if (qp->is_user) {
 		req->slot = kmalloc(qp->sq.slot_bytes, GFP_KERNEL_ACCOUNT);
-		if (!req->slot) {
-			kvfree(req->store);
-			return -ENOMEM;
-		}
+		if (!req->slot)
+			goto err_store;
 	}
+	if (is_rc(qp) && srdma_loans_init(&req->loans, entries))
+		goto err_store;
 	srdma_path_init(&req->path);
 	req->who = (struct srdma_mem_who) {
 		.dev = qp->dev,
@@ -579,9 +586,14 @@ int srdma_send_init(struct srdma_qp *qp)
 	srdma_engine_init(&qp->send, run_send);
 	srdma_doorbell_init(qp);
 	return 0;
+
+err_store:
+	kfree(req->slot);
+	kvfree(req->store);
+	return -ENOMEM;
 }
 
-/* The engine is stopped. */
+/* The engine is stopped, and has lent nothing. */
 void srdma_send_uninit(struct srdma_qp *qp)
 {
 	struct srdma_requester *req = &qp->req;
@@ -618,6 +630,15 @@ void srdma_send_forget(struct srdma_qp *qp)
 	struct srdma_ring *ring = &qp->sq.ring;
 
 	srdma_ring_consume(ring, srdma_ring_filled(ring));
+}
+
+/*
+ * Requests that are under way go no further: neither they nor those who have
+ * borrowed from them touch their memory when this returns.
+ */
+void srdma_send_halt(struct srdma_qp *qp)
+{
+	srdma_loans_call_back(&qp->req.loans);
 }
 
 /* RTS is entered from RTR. */

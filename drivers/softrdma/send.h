@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "engine.h"
+#include "loan.h"
 #include "mem.h"
 #include "proto/rc_req.h"
 #include "proto/uc.h"
@@ -33,6 +34,7 @@ struct srdma_cursor {
  * @uc: protocol state of a UC, UD or GSI QP
  * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
  * @slot: copy of the ring slot being decoded
+ * @loans: what they have lent; outlasts the engine (loan.h)
  * @stride: bytes of one
  * @mask: how many fit - 1, a power of two less one
  * @fetched: slots of the ring that were copied and not given back
@@ -52,6 +54,7 @@ struct srdma_requester {
 	};
 	void *store;
 	void *slot;
+	struct srdma_loans loans;
 	u32 stride;
 	u32 mask;
 	u32 fetched;
@@ -70,6 +73,7 @@ void srdma_send_uninit(struct srdma_qp *qp);
 
 /* The following only while the engine is stopped. */
 void srdma_send_forget(struct srdma_qp *qp);
+void srdma_send_halt(struct srdma_qp *qp);
 void srdma_send_ready(struct srdma_qp *qp);
 void srdma_send_update(struct srdma_qp *qp);
 void srdma_send_query(const struct srdma_qp *qp, struct ib_qp_attr *attr);

@@ -43,6 +43,7 @@
  * @SRDMA_STAT_RX_WRONG_PKEY: P_Key that does not match
  * @SRDMA_STAT_RX_ICRC: wrong ICRC
  * @SRDMA_STAT_RX_INBOX_FULL: the QP had too much waiting
+ * @SRDMA_STAT_RX_GONE: looped, and the sender has ended its request since
  * @SRDMA_STAT_RX_FAULT: lost on demand (fault.h)
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
@@ -80,6 +81,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_WRONG_PKEY,
 	SRDMA_STAT_RX_ICRC,
 	SRDMA_STAT_RX_INBOX_FULL,
+	SRDMA_STAT_RX_GONE,
 	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
 	SRDMA_STAT_RX_POLICY,
@@ -124,6 +126,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_RX_WRONG_PKEY, "rx_drop_pkey")			\
 	S(SRDMA_STAT_RX_ICRC, "rx_drop_icrc")				\
 	S(SRDMA_STAT_RX_INBOX_FULL, "rx_drop_inbox_full")		\
+	S(SRDMA_STAT_RX_GONE, "rx_drop_gone")				\
 	S(SRDMA_STAT_RX_FAULT, "rx_drop_injected")			\
 	S(SRDMA_STAT_RX_NO_MEMORY, "rx_drop_no_memory")			\
 	S(SRDMA_STAT_RX_POLICY, "rx_drop_policy")			\

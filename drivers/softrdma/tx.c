@@ -20,14 +20,11 @@
 #include "train.h"
 #include "tx.h"
 
-/*
- * What one burst may hold: a looped skb refers to at most MAX_SKB_FRAGS pages,
- * of which the first and the last may be partly used.
- */
-#define LOOP_BYTES	((MAX_SKB_FRAGS - 1) * PAGE_SIZE)
+/* What one looped burst may hold: keys and loans are held while it is copied. */
+#define LOOP_BYTES	SZ_64K
 
 /* Looped messages of up to this, and so many, may wait for each other. */
-#define LOOP_SHORT	(SZ_4K + sizeof(struct srdma_loop))
+#define LOOP_SHORT	SZ_4K
 #define LOOP_MANY	16
 
 /* What remains of 64 KB behind IPv6 and UDP headers. */
@@ -50,6 +47,7 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	struct srdma_outbox *outbox = tx->outbox;
 	struct srdma_dev *dev = tx->qp->dev;
 	struct sk_buff *skb;
+	u32 len;
 
 	if (srdma_fault(SRDMA_FAULT_MEMORY))
 		return SRDMA_TX_NOMEM;
@@ -57,15 +55,15 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	if (IS_ERR(skb))
 		return why_not_built(skb);
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
-	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
-		       skb->len - sizeof(struct srdma_loop));
+	len = srdma_loop_of(skb)->burst.len;
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES, len);
 	trace_srdma_tx(tx, skb, 0, tx->burst->count);
 	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
 		srdma_rx_dispatch(skb);
 		return SRDMA_TX_SENT;
 	}
 	__skb_queue_tail(&outbox->looped, skb);
-	if (!tx->more || skb->len > LOOP_SHORT ||
+	if (!tx->more || len > LOOP_SHORT ||
 	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
 		flush_looped(outbox);
 	return SRDMA_TX_SENT;

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "ah.h"
+#include "loan.h"
 #include "path.h"
 #include "payload.h"
 #include "proto/burst.h"
@@ -45,8 +46,9 @@ struct srdma_outbox {
  * @payload: where the payload comes from; NULL when there is none
  * @outbox: the engine's, which it flushes; NULL: the packets go at once
  * @more: more is likely to go into @outbox
- * @may_refer: the payload stays in place until the peer has acknowledged it:
- *	a looped skb may refer to it instead of copying it
+ * @offer: the payload, if there is any, is that of a request that is under way
+ *	until the peer has acknowledged it: it is lent (loan.h) where it is looped,
+ *	and not copied; or NULL
  */
 struct srdma_tx {
 	struct srdma_qp *qp;
@@ -58,7 +60,7 @@ struct srdma_tx {
 	struct srdma_payload *payload;
 	struct srdma_outbox *outbox;
 	bool more;
-	bool may_refer;
+	const struct srdma_loan_offer *offer;
 };
 
 /* READ requests, atomics and FLUSH ask for bytes and carry none. */
