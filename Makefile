@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz vm-test debug-test foreign demo test bench bench-scale install \
+	fuzz fuzz-users vm-test debug-test foreign demo test bench bench-scale install \
 	modules_install clean distclean
 
 all: module
@@ -47,6 +47,9 @@ Testing, from cheap to dear
   make sim               only the simulator (its options: $(HOST))
   make check             style, layering, words, sparse
   make fuzz [SECONDS=60] fuzz the parsers and the protocol core
+  make fuzz-users        two hostile users against each other, on the debug kernel;
+                         [SECONDS=60] [SEED=N], KERNEL=6.1 for a stock one and
+                         two CPUs
   make host-mutants      do the host tests notice planted faults?
   make host-coverage     how much of the protocol core they execute
   make vm-test           selftests in a booted kernel
@@ -106,6 +109,11 @@ host-test sim host-mutants host-coverage:
 fuzz:
 	@scripts/deps host
 	@$(MAKE) -C $(FUZZ) run $(if $(SECONDS),SECONDS=$(SECONDS))
+
+fuzz-users:
+	@scripts/fuzz-users $(if $(KERNEL),--kernel $(KERNEL)) \
+		$(if $(SECONDS),--seconds $(SECONDS)) \
+		$(if $(SEED),--seed $(SEED))
 
 vm-test:
 	@scripts/vm-test $(if $(KERNEL),--kernel $(KERNEL)) $(if $(T),-- '$(T)')
