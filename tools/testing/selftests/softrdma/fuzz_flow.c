@@ -518,7 +518,7 @@ void fuzz_flow(struct fuzz_user *u)
 		/* From here on: nobody's business. */
 		if (!ret && u->slot[f.at].is_open)
 			fuzz_hide_slot(u, f.at);
-		fuzz_end(u, f.at, ret);
+		fuzz_end(u, u->slot[f.at].epoch, ret);
 		u->told->flows++;
 		u->told->broken += f.failed;
 	}

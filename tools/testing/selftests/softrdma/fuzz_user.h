@@ -20,7 +20,7 @@
 #define FUZZ_THIRD	2	/* the innocent one, as an owner of secrets */
 #define FUZZ_QPS	6
 #define FUZZ_KEYS	16
-#define FUZZ_LOG	64
+#define FUZZ_LOG	256
 #define FUZZ_RINGS	32
 #define FUZZ_SPARED	8
 #define FUZZ_SLOT	65536
@@ -51,7 +51,7 @@ struct fuzz_key {
  * struct fuzz_logged - one operation
  * @ms: when it began
  * @what: its name; the processes are forks of one, so a pointer will do
- * @arg: what it was done to, as the operation likes
+ * @arg: the number of the last thing painted then, or what else is of interest
  * @ret: what came of it
  */
 struct fuzz_logged {

@@ -97,7 +97,7 @@ static void show_log(const struct fuzz_told *told, int id)
 	for (; i < told->logged; i++) {
 		const struct fuzz_logged *log = &told->log[i % FUZZ_LOG];
 
-		printf("#   %10ld %-32s %#x: %d\n", log->ms, log->what,
+		printf("#   %10ld %-32s %u: %d\n", log->ms, log->what,
 		       log->arg, log->ret);
 	}
 	if (told->busy_ms)

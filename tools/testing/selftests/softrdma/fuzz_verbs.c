@@ -577,7 +577,7 @@ void fuzz_verbs_any(struct fuzz_user *u)
 		fuzz_begin(u, verbs[i].name);
 		ret = verbs[i].run(u);
 	} while (ret == NOTHING);
-	fuzz_end(u, 0, ret);
+	fuzz_end(u, u->epoch, ret);
 }
 
 int fuzz_verbs_init(struct fuzz_user *u)
