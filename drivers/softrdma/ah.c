@@ -45,8 +45,6 @@ int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
 	/* A packet cannot leave with one family and arrive with another. */
 	if (is_mapped_v4(&sgid->gid) != is_mapped_v4(&grh->dgid))
 		return -EINVAL;
-	if (grh->flow_label & ~IB_GRH_FLOWLABEL_MASK)
-		return -EINVAL;
 
 	memcpy(&av->src, sgid->gid.raw, sizeof(av->src));
 	memcpy(&av->dst, grh->dgid.raw, sizeof(av->dst));
@@ -54,8 +52,9 @@ int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
 	av->is_multicast = rdma_is_multicast_addr(&av->dst);
 	av->traffic_class = grh->traffic_class;
 	av->hop_limit = grh->hop_limit;
-	av->flow_label = grh->flow_label;
-	av->udp_sport = rdma_get_udp_sport(grh->flow_label, lqpn, rqpn);
+	/* Only 20 bits go onto the wire; many callers give 32 ones. */
+	av->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
+	av->udp_sport = rdma_get_udp_sport(av->flow_label, lqpn, rqpn);
 	av->sgid_index = grh->sgid_index;
 	ether_addr_copy(av->dmac, attr->roce.dmac);
 
@@ -86,11 +85,16 @@ static struct srdma_ah_entry *entry_create(struct srdma_dev *dev,
 	return entry;
 }
 
-/* The attributes without the reference that the core keeps in its own copy. */
-static void keep_attr(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
+/**
+ * srdma_av_keep - attributes for queries, of a handle or a QP
+ * @keep: filled, without the reference that the core keeps in its own copy
+ * @attr: what srdma_av_init() has taken
+ */
+void srdma_av_keep(struct rdma_ah_attr *keep, const struct rdma_ah_attr *attr)
 {
-	ah->attr = *attr;
-	ah->attr.grh.sgid_attr = NULL;
+	*keep = *attr;
+	keep->grh.sgid_attr = NULL;
+	keep->grh.flow_label &= IB_GRH_FLOWLABEL_MASK;
 }
 
 static int publish_ah(struct srdma_dev *dev, struct srdma_ah_entry *entry,
@@ -167,7 +171,7 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	if (err)
 		srdma_dev_uncount(dev, SRDMA_OBJ_AH);
 	else
-		keep_attr(ah, init->ah_attr);
+		srdma_av_keep(&ah->attr, init->ah_attr);
 	return err;
 }
 
@@ -197,7 +201,7 @@ int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
 	err = ah->num ? replace_entry(ah, attr) :
 			srdma_av_init(&ah->av, to_sdev(ib->device), attr, 0, 0);
 	if (!err)
-		keep_attr(ah, attr);
+		srdma_av_keep(&ah->attr, attr);
 	return err;
 }
 

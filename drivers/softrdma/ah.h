@@ -73,6 +73,7 @@ static inline struct srdma_ah *to_sah(struct ib_ah *ib)
 
 int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
 		  const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn);
+void srdma_av_keep(struct rdma_ah_attr *keep, const struct rdma_ah_attr *attr);
 
 int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata);

@@ -180,11 +180,8 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 		keep->rq_psn = attr->rq_psn & MASK_24;
 	if (mask & IB_QP_SQ_PSN)
 		keep->sq_psn = attr->sq_psn & MASK_24;
-	if (mask & IB_QP_AV) {
-		keep->ah_attr = attr->ah_attr;
-		/* The reference on the GID entry is in the core's copy. */
-		keep->ah_attr.grh.sgid_attr = NULL;
-	}
+	if (mask & IB_QP_AV)
+		srdma_av_keep(&keep->ah_attr, &attr->ah_attr);
 }
 
 /* ---- changing state ---- */

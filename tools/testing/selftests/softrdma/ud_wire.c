@@ -217,6 +217,29 @@ TEST_F(ud, source_port_follows_the_flow_label)
 	EXPECT_NE(port[0], port[2]);
 }
 
+/* No more than 20 bits of it are sent, and nothing in front of them is hurt. */
+TEST_F(ud, flow_label_is_cut_to_20_bits)
+{
+	struct ibv_ah_attr attr = ah_attr(&self->peer, self->gid_index);
+	uint8_t bytes[2][WIRE_IP + 4];
+	struct wire_frame frame;
+	uint16_t port[2];
+	struct ibv_ah *ah;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		attr.grh.flow_label = i ? 0xfff54321 : 0x54321;
+		ah = ibv_create_ah(self->set.pd, &attr);
+		ASSERT_TRUE(send_datagram(&self->set, self->qp, self->mr, ah,
+					  VERBS_QKEY, &frame));
+		memcpy(bytes[i], frame.bytes, sizeof(bytes[i]));
+		port[i] = wire_bth(&frame)[-8] << 8 | wire_bth(&frame)[-7];
+		EXPECT_EQ(0, ibv_destroy_ah(ah));
+	}
+	EXPECT_EQ(port[0], port[1]);
+	EXPECT_EQ(0, memcmp(bytes[0], bytes[1], sizeof(bytes[0])));
+}
+
 /* With the high bit set it is the QP's own that is sent (10.2.5). */
 TEST_F(ud, controlled_qkey_is_replaced_by_that_of_the_qp)
 {
