@@ -196,6 +196,18 @@ static u32 user_wc_flags(int flags)
 	return user;
 }
 
+/*
+ * RoCE has no service level, and mlx5 says there which header the datagram had:
+ * 1 is IPv6, 2 IPv4. UCX before 1.19 reads that of every device, to know where
+ * the sender's address is.
+ */
+static u8 user_sl(const struct ib_wc *wc)
+{
+	if (!(wc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE))
+		return wc->sl;
+	return wc->network_hdr_type == RDMA_NETWORK_IPV6 ? 1 : 2;
+}
+
 static void fill_user(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 {
 	*to = (struct ib_uverbs_wc) {
@@ -208,7 +220,7 @@ static void fill_user(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 		.src_qp = wc->src_qp,
 		.wc_flags = user_wc_flags(wc->wc_flags),
 		.pkey_index = wc->pkey_index,
-		.sl = wc->sl,
+		.sl = user_sl(wc),
 		.port_num = wc->port_num,
 	};
 	if (wc->wc_flags & IB_WC_WITH_IMM)

@@ -304,6 +304,8 @@ TEST_F(ud, receiver_is_given_the_header)
 	EXPECT_EQ(PEER_QPN, wc.src_qp);
 	EXPECT_EQ(0, wc.pkey_index);
 	EXPECT_EQ(IBV_WC_GRH, wc.wc_flags);
+	/* Where mlx5 says which header it was, and UCX looks. */
+	EXPECT_EQ(self->v6 ? 1 : 2, wc.sl);
 	EXPECT_TRUE(cm_holds(self->buf + GRH, LEN, 5));
 	/* IPv4: 20 bytes of nothing, then the header (A17.4.5.1). */
 	if (self->v6) {
