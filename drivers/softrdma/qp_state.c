@@ -80,7 +80,6 @@ static const struct attr_range attr_ranges[] = {
 	RANGE(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic, 0, SRDMA_MAX_RD_ATOMIC),
 	RANGE(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic, 0,
 	      SRDMA_MAX_RD_ATOMIC),
-	RANGE(IB_QP_DEST_QPN, dest_qp_num, 0, MASK_24),
 	RANGE(IB_QP_PATH_MIG_STATE, path_mig_state, IB_MIG_MIGRATED,
 	      IB_MIG_MIGRATED),
 };
@@ -174,8 +173,9 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 	KEEP(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
 	KEEP(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
 	KEEP(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	KEEP(IB_QP_DEST_QPN, dest_qp_num);
 	/* Only 24 bits go onto the wire; callers give random 32. */
+	if (mask & IB_QP_DEST_QPN)
+		keep->dest_qp_num = attr->dest_qp_num & MASK_24;
 	if (mask & IB_QP_RQ_PSN)
 		keep->rq_psn = attr->rq_psn & MASK_24;
 	if (mask & IB_QP_SQ_PSN)
@@ -340,7 +340,7 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	err = check_modify(qp, attr, mask);
 	if (err)
 		return err;
-	dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num :
+	dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num & MASK_24 :
 					   qp->attr.dest_qp_num;
 	if (mask & IB_QP_AV) {
 		err = srdma_av_init(&av, qp->dev, &attr->ah_attr, qp->qpn,

@@ -224,14 +224,11 @@ static const struct srdma_av *datagram_av(struct srdma_qp *qp,
 static enum srdma_status check_datagram(const struct srdma_qp *qp,
 					const struct srdma_wqe *wqe)
 {
-	switch (srdma_ud_send_check(wqe->msg.len, qp->req.mtu,
-				    wqe->ud.remote_qpn)) {
+	switch (srdma_ud_send_check(wqe->msg.len, qp->req.mtu)) {
 	case SRDMA_UD_SEND_OK:
 		return SRDMA_ST_OK;
 	case SRDMA_UD_SEND_LENGTH:
 		return SRDMA_ST_LOC_LEN;
-	case SRDMA_UD_SEND_QPN:
-		return SRDMA_ST_LOC_QP_OP;
 	}
 	return SRDMA_ST_LOC_QP_OP;
 }
@@ -242,7 +239,8 @@ static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
 						   struct srdma_pkt *hdr,
 						   struct srdma_tx *tx)
 {
-	hdr->dest_qpn = wqe->ud.remote_qpn;
+	/* Only 24 bits go onto the wire; programs keep others above them. */
+	hdr->dest_qpn = wqe->ud.remote_qpn & SRDMA_QPN_MASK;
 	hdr->deth.src_qpn = qp->qpn;
 	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
 	tx->av = datagram_av(qp, wqe);

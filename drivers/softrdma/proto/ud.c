@@ -7,13 +7,9 @@
 
 #include "ud.h"
 
-enum srdma_ud_send srdma_ud_send_check(u64 length, u32 mtu, u32 remote_qpn)
+enum srdma_ud_send srdma_ud_send_check(u64 length, u32 mtu)
 {
-	if (length > mtu)
-		return SRDMA_UD_SEND_LENGTH;
-	if (remote_qpn & ~SRDMA_QPN_MASK)
-		return SRDMA_UD_SEND_QPN;
-	return SRDMA_UD_SEND_OK;
+	return length > mtu ? SRDMA_UD_SEND_LENGTH : SRDMA_UD_SEND_OK;
 }
 
 /*

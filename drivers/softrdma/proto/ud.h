@@ -33,10 +33,9 @@ static inline u32 srdma_ud_send_qkey(u32 wr_qkey, u32 qp_qkey)
 enum srdma_ud_send {
 	SRDMA_UD_SEND_OK,
 	SRDMA_UD_SEND_LENGTH,	/* longer than the path MTU */
-	SRDMA_UD_SEND_QPN,	/* destination is not a 24-bit number */
 };
 
-enum srdma_ud_send srdma_ud_send_check(u64 length, u32 mtu, u32 remote_qpn);
+enum srdma_ud_send srdma_ud_send_check(u64 length, u32 mtu);
 
 /* What becomes of a datagram that arrived. */
 enum srdma_ud_recv {

@@ -27,15 +27,13 @@ TEST(ud_send_qkey__controlled_takes_that_of_the_qp)
 	EXPECT_EQ(srdma_ud_send_qkey(0x80010000, 0x22222222), 0x22222222);
 }
 
-TEST(ud_send_check__length_and_destination)
+TEST(ud_send_check__length)
 {
-	EXPECT_EQ(srdma_ud_send_check(0, 1024, 1), SRDMA_UD_SEND_OK);
-	EXPECT_EQ(srdma_ud_send_check(1024, 1024, 0xffffff),
-		  SRDMA_UD_SEND_OK);
-	EXPECT_EQ(srdma_ud_send_check(1025, 1024, 1), SRDMA_UD_SEND_LENGTH);
-	EXPECT_EQ(srdma_ud_send_check(0x100000000ull, 1024, 1),
+	EXPECT_EQ(srdma_ud_send_check(0, 1024), SRDMA_UD_SEND_OK);
+	EXPECT_EQ(srdma_ud_send_check(1024, 1024), SRDMA_UD_SEND_OK);
+	EXPECT_EQ(srdma_ud_send_check(1025, 1024), SRDMA_UD_SEND_LENGTH);
+	EXPECT_EQ(srdma_ud_send_check(0x100000000ull, 1024),
 		  SRDMA_UD_SEND_LENGTH);
-	EXPECT_EQ(srdma_ud_send_check(0, 1024, 0x1000000), SRDMA_UD_SEND_QPN);
 }
 
 static const struct srdma_ud_env env = {

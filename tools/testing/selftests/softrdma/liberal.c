@@ -32,4 +32,47 @@ TEST_F(pair, flow_label_above_20_bits_is_cut)
 	EXPECT_EQ(0xfffff, attr.ah_attr.grh.flow_label);
 }
 
+TEST_F(pair, qp_number_above_24_bits_is_cut)
+{
+	struct pair_options options = { .type = IBV_QPT_UD };
+	struct pair_wr wr;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, pair_post_recv(self->b, 0, PAIR_GRH + 64));
+	pair_wr_init(&wr, self->a, self->b, IBV_WR_SEND, 0, 64);
+	wr.wr.wr.ud.remote_qpn |= 0xa5000000;
+	ASSERT_EQ(0, pair_post(self->a, &wr));
+	EXPECT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+}
+
+TEST_F(pair, qp_number_of_a_peer_above_24_bits_is_cut)
+{
+	struct pair_options options = { .type = IBV_QPT_RC };
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct ibv_wc wc;
+	struct pair_wr wr;
+	int i;
+
+	ASSERT_EQ(0, pair_create(&self->pair, &options));
+	for (i = IBV_QPS_INIT; i <= IBV_QPS_RTS; i++) {
+		ASSERT_EQ(0, pair_modify(self->a, i - 1, i,
+					 self->b->qp->qp_num | 0xa5000000,
+					 &options));
+		ASSERT_EQ(0, pair_modify(self->b, i - 1, i,
+					 self->a->qp->qp_num, &options));
+	}
+	ASSERT_EQ(0, ibv_query_qp(self->a->qp, &attr, IBV_QP_DEST_QPN, &init));
+	EXPECT_EQ(self->b->qp->qp_num, attr.dest_qp_num);
+	ASSERT_EQ(0, pair_post_recv(self->b, 0, 64));
+	pair_wr_init(&wr, self->a, self->b, IBV_WR_SEND, 0, 64);
+	ASSERT_EQ(0, pair_post(self->a, &wr));
+	EXPECT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+}
+
 TEST_HARNESS_MAIN
