@@ -73,6 +73,18 @@ static void fill_blocks(struct srdma_map *map, struct sg_table *sgt)
 }
 
 /**
+ * srdma_map_none - a map of no bytes
+ * @map: filled; it has blocks, as who has none is all of memory
+ */
+void srdma_map_none(struct srdma_map *map)
+{
+	*map = (struct srdma_map) {
+		.blocks = ZERO_SIZE_PTR,
+		.shift = PAGE_SHIFT,
+	};
+}
+
+/**
  * srdma_map_build - map pages
  * @map: filled; its blocks are to be freed by kvfree()
  * @sgt: the pages, whole ones

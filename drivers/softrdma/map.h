@@ -25,6 +25,7 @@ struct srdma_map {
 	u64 length;
 };
 
+void srdma_map_none(struct srdma_map *map);
 int srdma_map_build(struct srdma_map *map, struct sg_table *sgt, u64 skip,
 		    u64 length);
 

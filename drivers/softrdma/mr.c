@@ -35,7 +35,7 @@ static int check_range(u64 start, u64 length, u64 iova)
 {
 	u64 end;
 
-	if (!length || length > SRDMA_MAX_MR_BYTES)
+	if (length > SRDMA_MAX_MR_BYTES)
 		return -EINVAL;
 	if (check_add_overflow(start, length, &end) ||
 	    check_add_overflow(iova, length, &end))
@@ -142,13 +142,20 @@ struct ib_mr *srdma_mr_get_dma(struct ib_pd *pd, int access)
 	return &mr->ib;
 }
 
-/* Pins a range of the calling process and maps it. */
+/*
+ * Pins a range of the calling process and maps it. There is nothing to pin for a
+ * region of no length: that is NULL.
+ */
 static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
 			   u64 start, u64 length, u32 access)
 {
 	struct ib_umem *umem;
 	int err;
 
+	if (!length) {
+		srdma_map_none(map);
+		return NULL;
+	}
 	umem = srdma_compat_umem_get(ib, start, length, access);
 	if (IS_ERR(umem))
 		return umem;
@@ -165,7 +172,7 @@ static struct ib_umem *pin(struct srdma_map *map, struct ib_device *ib,
  * srdma_mr_reg_user - register memory of the calling process
  * @pd: protection domain
  * @start: its address in the process
- * @length: bytes, not 0
+ * @length: bytes; a region of 0 has a key, and no byte that it could name
  * @iova: address of its first byte in work requests and at peers, unless
  *	@access has IB_ZERO_BASED: then that is 0
  * @access: IB_ACCESS_* flags
@@ -231,6 +238,7 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 	struct srdma_mr *mr = to_smr(ib);
 	struct ib_umem *umem = NULL;
 	struct srdma_map map = {};
+	bool repin;
 	int err;
 
 	if (flags & ~IB_MR_REREG_SUPPORTED)
@@ -238,8 +246,8 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->key.access;
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
-		length = mr->umem->length;
+		start = mr->umem ? mr->umem->address : 0;
+		length = mr->umem ? mr->umem->length : 0;
 		iova = ib->iova;
 	}
 	err = srdma_udata_no_input(udata) ?: check_access(access) ?:
@@ -248,8 +256,10 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 		return ERR_PTR(err);
 
 	/* Pages that were pinned to be read may not be writable ones. */
-	if (flags & IB_MR_REREG_TRANS ||
-	    (ib_access_writable(access) && !mr->umem->writable)) {
+	repin = flags & IB_MR_REREG_TRANS ||
+		(mr->umem && ib_access_writable(access) &&
+		 !mr->umem->writable);
+	if (repin) {
 		/* The addresses are those of one process. */
 		if (!(flags & IB_MR_REREG_TRANS) &&
 		    mr->umem->owning_mm != current->mm)
@@ -260,7 +270,7 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 	}
 	err = mr_close(mr, SRDMA_KEY_FREE);
 	if (!err) {
-		if (umem) {
+		if (repin) {
 			swap(mr->umem, umem);
 			swap(mr->map, map);
 		}
@@ -379,7 +389,7 @@ enum srdma_mem_why srdma_mr_fast_reg(const struct srdma_mem_who *who,
 		swap(mr->map, mr->staged);
 		mr->is_staged = false;
 	}
-	if (check_range(0, mr->map.length, ib->iova)) {
+	if (!mr->map.length || check_range(0, mr->map.length, ib->iova)) {
 		why = SRDMA_MEM_RANGE;
 		goto out;
 	}

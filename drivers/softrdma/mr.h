@@ -32,7 +32,7 @@ enum srdma_mr_kind {
  * @kind: where the memory comes from; constant
  * @windows: memory windows bound to it; under the key's lock
  * @map: where the bytes are; changes only behind a closed gate
- * @umem: USER: the pinned pages
+ * @umem: USER: the pinned pages; NULL of a region of no length
  * @capacity: FAST: blocks that each of @map and @staged has room for
  * @staged: FAST: what the consumer has mapped and not yet registered; its own
  *	until it posts the registration

@@ -6,6 +6,10 @@
  */
 #include "pair_fixture.h"
 
+#include <rdma/ib_user_verbs.h>
+
+#include "uverbs.h"
+
 /* UCX always gives 0xffffffff: no more than 20 bits ever leave (8.3.1). */
 TEST_F(pair, flow_label_above_20_bits_is_cut)
 {
@@ -73,6 +77,110 @@ TEST_F(pair, qp_number_of_a_peer_above_24_bits_is_cut)
 	EXPECT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
 	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
 	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+}
+
+/* One request of @len bytes by the keys of empty regions. */
+static int by_empty_regions(struct pair *pair, struct ibv_mr *local,
+			    struct ibv_mr *remote, enum ibv_wr_opcode opcode,
+			    uint32_t len)
+{
+	struct pair_options options = { .type = IBV_QPT_RC };
+	struct pair_wr wr;
+	int ret;
+
+	ret = pair_connect(pair, &options) ?: pair_post_recv(&pair->b, 0, 64);
+	if (ret)
+		return ret;
+	pair_wr_init(&wr, &pair->a, &pair->b, opcode, 0, len);
+	if (local) {
+		wr.sge[0].addr = (uintptr_t)local->addr;
+		wr.sge[0].lkey = local->lkey;
+	}
+	if (remote) {
+		wr.wr.wr.rdma.remote_addr = (uintptr_t)remote->addr;
+		wr.wr.wr.rdma.rkey = remote->rkey;
+	}
+	ret = pair_post(&pair->a, &wr) ?: pair_wait_sent(&pair->a);
+	return pair_disconnect(pair) ?: ret;
+}
+
+TEST_F(pair, region_of_no_length_has_no_byte)
+{
+	static const enum ibv_wr_opcode rdma[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	};
+	static char at[8192] __attribute__((aligned(4096)));
+	int i;
+
+	/* Within a page, and at its begin, where no page is left of it. */
+	for (i = 0; i < 2; i++) {
+		struct ibv_mr *a, *b;
+		int j;
+
+		a = ibv_reg_mr(self->a->set.pd, at + 64 * i, 0, PAIR_ACCESS);
+		ASSERT_NE(NULL, a);
+		b = ibv_reg_mr(self->b->set.pd, at + 64 * i, 0, PAIR_ACCESS);
+		ASSERT_NE(NULL, b);
+		EXPECT_NE(a->lkey, 0);
+		EXPECT_EQ(IBV_WC_SUCCESS,
+			  by_empty_regions(&self->pair, a, NULL, IBV_WR_SEND,
+					   0));
+		EXPECT_EQ(IBV_WC_LOC_PROT_ERR,
+			  by_empty_regions(&self->pair, a, NULL, IBV_WR_SEND,
+					   1));
+		for (j = 0; j < 2; j++) {
+			EXPECT_EQ(IBV_WC_SUCCESS,
+				  by_empty_regions(&self->pair, a, b, rdma[j],
+						   0));
+			EXPECT_EQ(IBV_WC_LOC_PROT_ERR,
+				  by_empty_regions(&self->pair, a, NULL,
+						   rdma[j], 1));
+			EXPECT_EQ(IBV_WC_REM_ACCESS_ERR,
+				  by_empty_regions(&self->pair, NULL, b,
+						   rdma[j], 1));
+		}
+		EXPECT_EQ(0, ibv_dereg_mr(a));
+		EXPECT_EQ(0, ibv_dereg_mr(b));
+	}
+}
+
+/* The library thinks that this driver cannot change regions. */
+static int rereg(struct ibv_mr *mr, uint32_t flags, void *start,
+		 uint64_t length, uint32_t access)
+{
+	struct ib_uverbs_rereg_mr cmd = {
+		.mr_handle = mr->handle,
+		.flags = flags,
+		.start = (uintptr_t)start,
+		.length = length,
+		.hca_va = (uintptr_t)start,
+		.pd_handle = mr->pd->handle,
+		.access_flags = access,
+	};
+	struct ib_uverbs_rereg_mr_resp resp;
+
+	return uverbs_write(mr->context->cmd_fd, IB_USER_VERBS_CMD_REREG_MR,
+			    &cmd, sizeof(cmd), &resp, sizeof(resp));
+}
+
+TEST_F(pair, region_of_no_length_becomes_longer)
+{
+	static char at[8192] __attribute__((aligned(4096)));
+	struct ibv_mr *mr;
+
+	mr = ibv_reg_mr(self->b->set.pd, at, 0, 0);
+	ASSERT_NE(NULL, mr);
+	/* There is no page that might not be writable. */
+	EXPECT_EQ(0, rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, at, 0,
+			   PAIR_ACCESS));
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR,
+		  by_empty_regions(&self->pair, NULL, mr, IBV_WR_RDMA_WRITE,
+				   1));
+	EXPECT_EQ(0, rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, at, 4096, 0));
+	EXPECT_EQ(IBV_WC_SUCCESS,
+		  by_empty_regions(&self->pair, NULL, mr, IBV_WR_RDMA_WRITE,
+				   1));
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
 TEST_HARNESS_MAIN
