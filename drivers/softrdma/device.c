@@ -346,6 +346,7 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	xa_init_flags(&dev->qp_numbers, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->key_numbers, XA_FLAGS_ALLOC1);
+	srdma_drain_init(&dev->drain);
 	mutex_init(&dev->mcast_lock);
 	INIT_LIST_HEAD(&dev->mcast);
 
@@ -379,6 +380,7 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	WARN_ON_ONCE(!xa_empty(&dev->ahs));
 	WARN_ON_ONCE(!xa_empty(&dev->key_numbers));
 	WARN_ON_ONCE(!list_empty(&dev->mcast));
+	srdma_drain_uninit(&dev->drain);
 	srdma_net_put(dev->net);
 	/*
 	 * A packet that found the device by an address may still look at its

@@ -11,6 +11,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "drain.h"
 #include "gids.h"
 #include "stats.h"
 #include "table.h"
@@ -98,6 +99,7 @@ enum srdma_object {
  * @key_numbers: upper 24 bits of keys that are in use
  * @keys: regions and windows by the same; looked up under RCU
  * @next_key: where the search for a free key index starts
+ * @drain: looks after queue pairs in the error state
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
  * @mcast: multicast groups that have a member
  * @count: how many objects of each kind exist
@@ -128,6 +130,8 @@ struct srdma_dev {
 	struct xarray key_numbers;
 	struct srdma_table keys;
 	u32 next_key;
+
+	struct srdma_drain drain;
 
 	struct mutex mcast_lock;
 	struct list_head mcast;

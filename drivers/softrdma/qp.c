@@ -206,6 +206,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
 	srdma_notice_init(&qp->notice, call_qp_handlers);
+	INIT_LIST_HEAD(&qp->drain_entry);
 	qp->ib = ib;
 	qp->dev = to_sdev(ib->device);
 	qp->pd = ib->pd;

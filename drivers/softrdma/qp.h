@@ -71,6 +71,7 @@ struct srdma_sq {
  * @notice: tells a kernel consumer of events; enum ib_event_type
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
+ * @drain_entry: in the list of those in error that are looked after (drain.c)
  * @bell: which of the doorbells wait (doorbell.c)
  * @send: engine that sends requests and hears responses
  * @req: what @send owns
@@ -107,6 +108,7 @@ struct srdma_qp {
 
 	struct srdma_sq sq;
 	struct srdma_rq rq;
+	struct list_head drain_entry;
 	struct srdma_doorbell bell;
 
 	struct srdma_engine send;

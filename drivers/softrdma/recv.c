@@ -8,6 +8,7 @@
 #include "arrival.h"
 #include "cq.h"
 #include "device.h"
+#include "drain.h"
 #include "drop.h"
 #include "proto/ud.h"
 #include "qp.h"
@@ -534,7 +535,7 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 
 /*
  * In the error state all that is posted completes as flushed; what user space
- * posts later, when anything runs next. Requests of an SRQ stay in it. Returns
+ * posts later, when drain.c has seen it. Requests of an SRQ stay in it. Returns
  * what is left of the budget: who goes on posting must not keep us here.
  */
 static int flush(struct srdma_qp *qp, int budget)
@@ -550,6 +551,8 @@ static int flush(struct srdma_qp *qp, int budget)
 		qp->resp.last_wqe = true;
 		return budget;
 	}
+	if (qp->is_user)
+		srdma_drain_add(qp);
 	for (; budget > 0; budget--) {
 		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, &left) ==
 		    SRDMA_RQ_EMPTY)
@@ -611,6 +614,7 @@ void srdma_recv_uninit(struct srdma_qp *qp)
 {
 	struct srdma_responder *resp = &qp->resp;
 
+	srdma_drain_del(qp);
 	srdma_engine_uninit(&qp->recv);
 	srdma_path_drop(&resp->path);
 	kfree(resp->res);
@@ -657,6 +661,7 @@ void srdma_recv_query(const struct srdma_qp *qp, struct ib_qp_attr *attr)
 
 void srdma_recv_reset(struct srdma_qp *qp)
 {
+	srdma_drain_del(qp);
 	srdma_engine_clear(&qp->recv);
 	srdma_path_drop(&qp->resp.path);
 	qp->resp.has_rwqe = false;

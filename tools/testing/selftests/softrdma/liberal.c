@@ -7,6 +7,9 @@
 #include "pair_fixture.h"
 
 #include <rdma/ib_user_verbs.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "uverbs.h"
 
@@ -181,6 +184,107 @@ TEST_F(pair, region_of_no_length_becomes_longer)
 		  by_empty_regions(&self->pair, NULL, mr, IBV_WR_RDMA_WRITE,
 				   1));
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
+}
+
+static long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int to_error(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const long *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * So programs drain: the flush of a marker, posted after the QP went to error,
+ * says that nothing is left. No doorbell tells of a receive.
+ */
+TEST_F(pair, receive_posted_in_error_is_flushed_soon)
+{
+	static const enum ibv_qp_type types[] = {
+		IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
+	};
+	struct ibv_wc wc;
+	long took[15];
+	int i, n;
+
+	for (i = 0; i < 3; i++) {
+		struct pair_options options = { .type = types[i] };
+
+		ASSERT_EQ(0, pair_connect(&self->pair, &options));
+		ASSERT_EQ(0, pair_post_recv(self->a, 1, 64));
+		ASSERT_EQ(0, to_error(self->a->qp));
+		ASSERT_EQ(0, pair_wait(self->a->recv_cq, &wc));
+		EXPECT_EQ(1, wc.wr_id);
+		for (n = 0; n < 15; n++) {
+			/* Nothing else is going on, and not in step with it. */
+			usleep(20000 + 1300 * n);
+			took[n] = now_us();
+			ASSERT_EQ(0, pair_post_recv(self->a, 100 + n, 64));
+			ASSERT_EQ(0, pair_wait(self->a->recv_cq, &wc));
+			took[n] = now_us() - took[n];
+			EXPECT_EQ(100 + n, wc.wr_id);
+			EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc.status);
+		}
+		/* The machine may be busy with others now and then. */
+		qsort(took, 15, sizeof(took[0]), by_value);
+		EXPECT_GE(10000, took[7]) {
+			TH_LOG("type %d: %ld us", types[i], took[7]);
+		}
+		ASSERT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
+TEST_F(pair, receive_posted_in_error_raises_the_event)
+{
+	struct pair_options options = { .type = IBV_QPT_RC };
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, to_error(self->a->qp));
+	ASSERT_EQ(0, ibv_req_notify_cq(self->a->recv_cq, 0));
+	ASSERT_EQ(0, pair_post_recv(self->a, 5, 64));
+	EXPECT_TRUE(pair_event(self->a, PAIR_PATIENCE_MS));
+	ASSERT_EQ(1, ibv_poll_cq(self->a->recv_cq, 1, &wc));
+	EXPECT_EQ(5, wc.wr_id);
+}
+
+/* Nobody looks after a QP that has left the error state, or is gone. */
+TEST_F(pair, receive_posted_in_reset_is_not_flushed)
+{
+	struct pair_options options = { .type = IBV_QPT_RC };
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, pair_connect(&self->pair, &options));
+		ASSERT_EQ(0, to_error(self->a->qp));
+		ASSERT_EQ(0, to_error(self->b->qp));
+		if (i % 2) {
+			ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &reset,
+						   IBV_QP_STATE));
+			ASSERT_EQ(0, pair_modify(self->a, IBV_QPS_RESET,
+						 IBV_QPS_INIT, 0, &options));
+			ASSERT_EQ(0, pair_post_recv(self->a, 5, 64));
+			usleep(30000);
+			EXPECT_EQ(0, ibv_poll_cq(self->a->recv_cq, 1, &wc));
+		}
+		ASSERT_EQ(0, pair_disconnect(&self->pair));
+	}
 }
 
 TEST_HARNESS_MAIN
