@@ -105,10 +105,8 @@ static enum srdma_wqe_why check_atomic(struct srdma_wqe *wqe,
 
 	if (why)
 		return why;
-	if (wqe->msg.len < SRDMA_ATOMIC_LEN)
-		return SRDMA_WQE_ATOMIC_LEN;
-	wqe->msg.len = SRDMA_ATOMIC_LEN;
-	return SRDMA_WQE_OK;
+	return wqe->msg.len == SRDMA_ATOMIC_LEN ? SRDMA_WQE_OK :
+						  SRDMA_WQE_ATOMIC_LEN;
 }
 
 static enum srdma_wqe_why check_flush(const struct srdma_wqe *wqe)

@@ -151,7 +151,7 @@ enum srdma_wqe_why {
 	SRDMA_WQE_NUM_SGE,	/* more pieces than agreed */
 	SRDMA_WQE_INLINE,	/* more inline bytes than agreed */
 	SRDMA_WQE_LENGTH,	/* longer than 2^31 bytes */
-	SRDMA_WQE_ATOMIC_LEN,	/* no room for the 8 bytes that come back */
+	SRDMA_WQE_ATOMIC_LEN,	/* other room than for the 8 bytes that come back */
 	SRDMA_WQE_AH,		/* a datagram without address handle */
 	SRDMA_WQE_FLUSH_TYPE,	/* unknown placement or selectivity */
 	SRDMA_WQE_NR,

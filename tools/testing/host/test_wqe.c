@@ -174,8 +174,8 @@ TEST(wqe_decode__fetch_add)
 	put64(24, 0x8000);
 	put64(32, 0x1111);		/* add */
 	put32(48, 0x33);
-	put_sge(0, 0x1000, 4, 0x10);
-	put_sge(1, 0x2000, 12, 0x10);
+	put_sge(0, 0x1000, 3, 0x10);
+	put_sge(1, 0x2000, 5, 0x10);
 	REQUIRE(decode(&rc) == SRDMA_WQE_OK);
 	EXPECT_EQ(out.wqe.atomic.swap_add, 0x1111);
 	EXPECT_EQ(out.wqe.atomic.compare, 0);
@@ -193,6 +193,13 @@ TEST(wqe_decode__atomic_needs_eight_bytes)
 		put_sge(0, 0x1000, 7, 0x10);
 		EXPECT_EQ(decode(&rc), SRDMA_WQE_ATOMIC_LEN);
 		begin(op, 0);
+		EXPECT_EQ(decode(&rc), SRDMA_WQE_ATOMIC_LEN);
+		begin(op, 0);
+		put_sge(0, 0x1000, 9, 0x10);
+		EXPECT_EQ(decode(&rc), SRDMA_WQE_ATOMIC_LEN);
+		begin(op, 0);
+		put_sge(0, 0x1000, 8, 0x10);
+		put_sge(1, 0x2000, 8, 0x10);
 		EXPECT_EQ(decode(&rc), SRDMA_WQE_ATOMIC_LEN);
 		begin(op, 0);
 		put32(196, MAX_SGE + 1);

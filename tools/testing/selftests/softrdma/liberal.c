@@ -287,4 +287,58 @@ TEST_F(pair, receive_posted_in_reset_is_not_flushed)
 	}
 }
 
+/* An atomic of @first and, if not 0, @second bytes to put the answer into. */
+static int atomic_of(struct pair *pair, enum ibv_wr_opcode opcode,
+		     uint32_t first, uint32_t second)
+{
+	struct pair_wr wr;
+
+	pair_wr_init(&wr, &pair->a, &pair->b, opcode, 64, first);
+	wr.wr.wr.atomic.compare_add = 0x1111111111111111;
+	wr.wr.wr.atomic.swap = 0x2222222222222222;
+	if (second) {
+		wr.wr.num_sge = 2;
+		wr.sge[1] = wr.sge[0];
+		wr.sge[1].addr += 4096;
+		wr.sge[1].length = second;
+	}
+	return pair_post(&pair->a, &wr) ?: pair_wait_sent(&pair->a);
+}
+
+TEST_F(pair, atomic_takes_eight_bytes_and_nothing_else)
+{
+	static const uint32_t wrong[][2] = {
+		{ 9, 0 }, { 16, 0 }, { 64, 0 }, { 8, 8 }, { 8, 1 },
+	};
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	};
+	struct pair_options options = { .type = IBV_QPT_RC };
+	int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(wrong); i++) {
+		const uint32_t *len = wrong[i / 2];
+
+		ASSERT_EQ(0, pair_connect(&self->pair, &options));
+		memset(self->a->buffer, 0x77, self->a->size);
+		memset(self->b->buffer, 0x11, self->b->size);
+		EXPECT_EQ(IBV_WC_LOC_LEN_ERR,
+			  atomic_of(&self->pair, ops[i % 2], len[0], len[1])) {
+			TH_LOG("opcode %d, %u and %u bytes", ops[i % 2],
+			       len[0], len[1]);
+		}
+		EXPECT_EQ(0x11, self->b->buffer[64]);
+		EXPECT_EQ(0x11, self->b->buffer[71]);
+		EXPECT_EQ(0x77, self->a->buffer[64]);
+		EXPECT_EQ(0x77, self->a->buffer[71]);
+		EXPECT_EQ(0x77, self->a->buffer[64 + 4096]);
+		ASSERT_EQ(0, pair_disconnect(&self->pair));
+	}
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	memset(self->b->buffer, 0x11, self->b->size);
+	EXPECT_EQ(IBV_WC_SUCCESS, atomic_of(&self->pair, ops[0], 8, 0));
+	EXPECT_EQ(0x22, self->b->buffer[64]);
+	EXPECT_EQ(0x11, self->a->buffer[64]);
+}
+
 TEST_HARNESS_MAIN
