@@ -88,23 +88,28 @@ static void fail_rwqe(struct srdma_request *r, enum ib_wc_status status)
 		complete_rwqe(r, status, IB_WC_RECV, 0, false);
 }
 
-static enum srdma_rq_taken take_receive(struct srdma_qp *qp)
+static enum srdma_rq_taken take_receive(struct srdma_qp *qp, u32 need)
 {
 	u32 left;
 
-	return qp->srq ? srdma_srq_take(qp->srq, qp->resp.rwqe) :
-			 srdma_rq_take(&qp->rq, qp->resp.rwqe, &left);
+	return qp->srq ? srdma_srq_take(qp->srq, qp->resp.rwqe, need) :
+			 srdma_rq_take(&qp->rq, qp->resp.rwqe, need, &left);
 }
 
-/* A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. */
-static enum outcome take_rwqe(struct srdma_qp *qp)
+/*
+ * A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. One that
+ * has less room than @need is not taken.
+ */
+static enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
 {
 	struct srdma_responder *resp = &qp->resp;
 
 	if (!resp->has_rwqe) {
-		switch (take_receive(qp)) {
+		switch (take_receive(qp, need)) {
 		case SRDMA_RQ_EMPTY:
 			return OUTCOME_NO_RWQE;
+		case SRDMA_RQ_SHORT:
+			return OUTCOME_TOO_LONG;
 		case SRDMA_RQ_BAD:
 			resp->has_rwqe = true;
 			return OUTCOME_BAD_RWQE;
@@ -148,7 +153,7 @@ static enum outcome do_send(struct srdma_request *r)
 	struct srdma_qp *qp = r->qp;
 
 	if (r->act.flags & SRDMA_ACT_RWQE)
-		outcome = take_rwqe(qp);
+		outcome = take_rwqe(qp, 0);
 	if (!outcome)
 		outcome = scatter(r, r->act.offset);
 	if (!outcome && (r->act.flags & SRDMA_ACT_END) &&
@@ -181,7 +186,7 @@ static enum outcome do_write(struct srdma_request *r)
 						     act->va, act->total,
 						     IB_ACCESS_REMOTE_WRITE))
 			return OUTCOME_ACCESS;
-		outcome = take_rwqe(qp);
+		outcome = take_rwqe(qp, 0);
 		if (outcome)
 			return outcome;
 	}
@@ -444,13 +449,12 @@ static void serve_ud(struct srdma_request *r)
 	trace_srdma_packet(qp, &r->pkt, SRDMA_STAT_UD + verdict);
 	if (verdict != SRDMA_UD_RECV_OK)
 		return;
-	outcome = take_rwqe(qp);
-	if (outcome == OUTCOME_NO_RWQE) {
-		srdma_drop(qp->dev, SRDMA_STAT_UD_NO_RWQE, 1);
+	outcome = take_rwqe(qp, srdma_ud_recv_need(&r->pkt));
+	if (outcome == OUTCOME_NO_RWQE || outcome == OUTCOME_TOO_LONG) {
+		srdma_drop(qp->dev, outcome == OUTCOME_NO_RWQE ?
+			   SRDMA_STAT_UD_NO_RWQE : SRDMA_STAT_UD_SHORT_RWQE, 1);
 		return;
 	}
-	if (!outcome && !srdma_ud_recv_fits(&r->pkt, qp->resp.rwqe->length))
-		outcome = OUTCOME_TOO_LONG;
 	if (!outcome) {
 		srdma_arrival_grh(r->skb, grh);
 		srdma_mem_begin_list(&it, &qp->resp.rq_who,
@@ -554,7 +558,7 @@ static int flush(struct srdma_qp *qp, int budget)
 	if (qp->is_user)
 		srdma_drain_add(qp);
 	for (; budget > 0; budget--) {
-		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, &left) ==
+		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, 0, &left) ==
 		    SRDMA_RQ_EMPTY)
 			break;
 		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);

@@ -157,28 +157,40 @@ int srdma_rq_post(struct srdma_rq *rq, const struct ib_recv_wr *wr,
 	return err;
 }
 
+/* The queue is locked. What makes no sense is not too short, but bad. */
+static enum srdma_rq_taken look_at_slot(struct srdma_rq *rq,
+					struct srdma_rwqe *out, u32 need)
+{
+	struct srdma_ring *ring = &rq->ring;
+	size_t bytes = slot_bytes(rq->max_sge);
+
+	memcpy(rq->slot, srdma_ring_slot(ring, ring->index), bytes);
+	if (srdma_rwqe_decode(out, rq->slot, bytes, rq->max_sge))
+		return SRDMA_RQ_BAD;
+	return out->length < need ? SRDMA_RQ_SHORT : SRDMA_RQ_TAKEN;
+}
+
 /**
  * srdma_rq_take - take the oldest posted request
  * @rq: queue
  * @out: srdma_rwqe_size(@rq->max_sge) bytes, filled; wr_id also of a bad one
+ * @need: bytes that it has to have room for; a shorter one stays where it is
  * @left: filled with the number of requests still posted
  */
 enum srdma_rq_taken srdma_rq_take(struct srdma_rq *rq, struct srdma_rwqe *out,
-				  u32 *left)
+				  u32 need, u32 *left)
 {
 	enum srdma_rq_taken taken = SRDMA_RQ_EMPTY;
 	struct srdma_ring *ring = &rq->ring;
-	size_t bytes = slot_bytes(rq->max_sge);
 	unsigned long flags;
 	u32 filled;
 
 	spin_lock_irqsave(&rq->lock, flags);
 	filled = srdma_ring_filled(ring);
-	if (filled) {
-		memcpy(rq->slot, srdma_ring_slot(ring, ring->index), bytes);
+	if (filled)
+		taken = look_at_slot(rq, out, need);
+	if (taken == SRDMA_RQ_TAKEN || taken == SRDMA_RQ_BAD) {
 		srdma_ring_consume(ring, 1);
-		taken = srdma_rwqe_decode(out, rq->slot, bytes, rq->max_sge) ?
-			SRDMA_RQ_BAD : SRDMA_RQ_TAKEN;
 		filled--;
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);

@@ -30,6 +30,7 @@ enum srdma_rq_taken {
 	SRDMA_RQ_EMPTY,
 	SRDMA_RQ_TAKEN,
 	SRDMA_RQ_BAD,		/* taken, but it makes no sense */
+	SRDMA_RQ_SHORT,		/* not taken: it has not enough room */
 };
 
 int srdma_rq_create(struct srdma_rq *rq, u32 entries, u32 max_sge,
@@ -43,6 +44,6 @@ int srdma_rq_resize(struct srdma_rq *rq, struct srdma_ring *ring);
 int srdma_rq_post(struct srdma_rq *rq, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 enum srdma_rq_taken srdma_rq_take(struct srdma_rq *rq, struct srdma_rwqe *out,
-				  u32 *left);
+				  u32 need, u32 *left);
 
 #endif

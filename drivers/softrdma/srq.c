@@ -189,18 +189,19 @@ static void raise_limit(struct srdma_srq *srq)
  * srdma_srq_take - take the oldest request, and raise the limit event
  * @srq: queue
  * @out: filled
+ * @need: bytes that it has to have room for
  */
 enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
-				   struct srdma_rwqe *out)
+				   struct srdma_rwqe *out, u32 need)
 {
 	enum srdma_rq_taken taken;
 	u32 left, limit;
 
-	taken = srdma_rq_take(&srq->rq, out, &left);
+	taken = srdma_rq_take(&srq->rq, out, need, &left);
 	limit = READ_ONCE(srq->limit);
 	/* The event disarms the limit (10.2.9.2): who disarms it raises it. */
-	if (taken != SRDMA_RQ_EMPTY && left < limit &&
-	    cmpxchg(&srq->limit, limit, 0) == limit)
+	if (taken != SRDMA_RQ_EMPTY && taken != SRDMA_RQ_SHORT &&
+	    left < limit && cmpxchg(&srq->limit, limit, 0) == limit)
 		raise_limit(srq);
 	return taken;
 }

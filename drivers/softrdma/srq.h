@@ -44,6 +44,6 @@ int srdma_srq_destroy(struct ib_srq *ib, struct ib_udata *udata);
 int srdma_srq_post(struct ib_srq *ib, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
 enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
-				   struct srdma_rwqe *out);
+				   struct srdma_rwqe *out, u32 need);
 
 #endif

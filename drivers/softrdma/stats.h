@@ -19,6 +19,7 @@
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
+ * @SRDMA_STAT_UD_SHORT_RWQE: a datagram found one without room for it
  * @SRDMA_STAT_BELL_WAITED: doorbells that waited, and those that they waited for
  * @SRDMA_STAT_BELL_LATE: waits that were long, and too few joined
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
@@ -59,6 +60,7 @@ enum srdma_stat {
 	SRDMA_STAT_LINK_DOWN,
 	SRDMA_STAT_CQ_OVERRUN,
 	SRDMA_STAT_UD_NO_RWQE,
+	SRDMA_STAT_UD_SHORT_RWQE,
 	SRDMA_STAT_BELL_WAITED,
 	SRDMA_STAT_BELL_LATE,
 	SRDMA_STAT_TX_PACKETS,
@@ -104,6 +106,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_LINK_DOWN, "link_downed")				\
 	S(SRDMA_STAT_CQ_OVERRUN, "cq_overrun")				\
 	S(SRDMA_STAT_UD_NO_RWQE, "ud_no_receive_wqe")			\
+	S(SRDMA_STAT_UD_SHORT_RWQE, "ud_short_receive_wqe")		\
 	S(SRDMA_STAT_BELL_WAITED, "doorbell_waited")			\
 	S(SRDMA_STAT_BELL_LATE, "doorbell_late")			\
 	S(SRDMA_STAT_TX_PACKETS, "tx_packets")				\

@@ -65,13 +65,14 @@ enum srdma_ud_recv srdma_ud_recv_check(const struct srdma_pkt *pkt,
 				       const struct srdma_ud_env *env);
 
 /*
- * Does the datagram fit a receive WQE of @wqe_len bytes, GRH area included?
- * If not, the WQE completes with a local length error and the QP lives on.
+ * The room that a receive WQE needs for the datagram, GRH area included. With
+ * less the datagram is dropped and the queue stays as it is: of the responder's
+ * errors in 9.9.3 a message that is too long is one of class D for UD, as is one
+ * with a wrong Q_Key.
  */
-static inline bool srdma_ud_recv_fits(const struct srdma_pkt *pkt, u64 wqe_len)
+static inline u32 srdma_ud_recv_need(const struct srdma_pkt *pkt)
 {
-	return wqe_len >= SRDMA_GRH_LEN &&
-	       wqe_len - SRDMA_GRH_LEN >= pkt->payload_len;
+	return SRDMA_GRH_LEN + pkt->payload_len;
 }
 
 /*

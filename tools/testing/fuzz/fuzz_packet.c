@@ -39,8 +39,7 @@ static void check_consumers(const struct srdma_pkt *pkt)
 
 	if (verdict == SRDMA_UD_RECV_OK) {
 		CHECK(pkt->payload_len <= 1024);
-		CHECK(srdma_ud_recv_fits(pkt, 40 + pkt->payload_len));
-		CHECK(!srdma_ud_recv_fits(pkt, 39 + pkt->payload_len));
+		CHECK(srdma_ud_recv_need(pkt) == 40 + pkt->payload_len);
 	}
 	if (pkt->op->flags & SRDMA_OP_AETH) {
 		srdma_aeth_kind(pkt->aeth.syndrome);

@@ -82,19 +82,13 @@ TEST(ud_recv_check__qp1_takes_whole_mads_only)
 	EXPECT_EQ(srdma_ud_recv_check(&pkt, &qp1), SRDMA_UD_RECV_LENGTH);
 }
 
-TEST(ud_recv_fits__grh_area_counts)
+TEST(ud_recv_need__grh_area_counts)
 {
 	struct srdma_pkt pkt = datagram(100);
 
-	EXPECT(srdma_ud_recv_fits(&pkt, 140));
-	EXPECT(srdma_ud_recv_fits(&pkt, UINT64_MAX));
-	EXPECT(!srdma_ud_recv_fits(&pkt, 139));
-	EXPECT(!srdma_ud_recv_fits(&pkt, 100));
-	EXPECT(!srdma_ud_recv_fits(&pkt, 39));
-	EXPECT(!srdma_ud_recv_fits(&pkt, 0));
+	EXPECT_EQ(srdma_ud_recv_need(&pkt), 140);
 	pkt.payload_len = 0;
-	EXPECT(srdma_ud_recv_fits(&pkt, 40));
-	EXPECT(!srdma_ud_recv_fits(&pkt, 39));
+	EXPECT_EQ(srdma_ud_recv_need(&pkt), 40);
 }
 
 TEST(ud_grh_v4__last_twenty_bytes)

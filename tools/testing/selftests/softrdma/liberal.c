@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counters.h"
+#include "ends.h"
 #include "uverbs.h"
 
 /* UCX always gives 0xffffffff: no more than 20 bits ever leave (8.3.1). */
@@ -339,6 +341,103 @@ TEST_F(pair, atomic_takes_eight_bytes_and_nothing_else)
 	EXPECT_EQ(IBV_WC_SUCCESS, atomic_of(&self->pair, ops[0], 8, 0));
 	EXPECT_EQ(0x22, self->b->buffer[64]);
 	EXPECT_EQ(0x11, self->a->buffer[64]);
+}
+
+/* A datagram of @len bytes from a to b. */
+static int send_datagram(struct pair *pair, uint32_t len)
+{
+	struct pair_wr wr;
+
+	pair_wr_init(&wr, &pair->a, &pair->b, IBV_WR_SEND, 0, len);
+	return pair_post(&pair->a, &wr) ?: pair_wait_sent(&pair->a);
+}
+
+/* Class D of the responder's errors (9.9.3): as if it had been lost. */
+TEST_F(pair, datagram_longer_than_the_receive_is_lost)
+{
+	struct pair_options options = { .type = IBV_QPT_UD };
+	struct ibv_wc wc;
+	int64_t before;
+
+	counters_use(variant->wire == PAIR_VETH ? ENDS_LINK_B : TOPO_LINK);
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, pair_post_recv(self->b, 0, PAIR_GRH + 99));
+	ASSERT_EQ(0, pair_post_recv(self->b, 4096, PAIR_GRH + 100));
+	before = counters_get("ud_short_receive_wqe");
+	ASSERT_LE(0, before);
+	pair_fill(self->a->buffer, 100, 3);
+	memset(self->b->buffer, 0xee, 4096);
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 100));
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 99));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(0, wc.wr_id);
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(PAIR_GRH + 99, wc.byte_len);
+	EXPECT_TRUE(pair_filled(self->b->buffer + PAIR_GRH, 99, 3));
+	EXPECT_EQ(before + 1, counters_get("ud_short_receive_wqe"));
+	/* The one behind it was not touched either. */
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 100));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(4096, wc.wr_id);
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(self->b->qp));
+}
+
+/* Not even the place for the header: the first 40 bytes are for nobody else. */
+TEST_F(pair, datagram_needs_room_for_its_header)
+{
+	struct pair_options options = { .type = IBV_QPT_UD };
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, pair_post_recv(self->b, 0, PAIR_GRH - 1));
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 0));
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 64));
+	usleep(30000);
+	EXPECT_EQ(0, ibv_poll_cq(self->b->recv_cq, 1, &wc));
+	ASSERT_EQ(0, to_error(self->b->qp));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc.status);
+}
+
+/* Others that share the queue may have longer ones. */
+TEST_F(pair, datagram_leaves_short_receives_in_a_shared_queue)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 8, .max_sge = 1 },
+	};
+	struct pair_options options = { .type = IBV_QPT_UD };
+	struct ibv_qp_init_attr qp_init = {
+		.send_cq = self->b->set.cq,
+		.recv_cq = self->b->recv_cq,
+		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_recv_wr *bad, wr = { .wr_id = 7, .num_sge = 1 };
+	struct ibv_sge sge;
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+
+	srq = ibv_create_srq(self->b->set.pd, &init);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, pair_create(&self->pair, &options));
+	ASSERT_EQ(0, ibv_destroy_qp(self->b->qp));
+	qp_init.srq = srq;
+	self->b->qp = ibv_create_qp(self->b->set.pd, &qp_init);
+	ASSERT_NE(NULL, self->b->qp);
+	ASSERT_EQ(0, pair_to_rts(&self->pair, &options));
+	sge.addr = (uintptr_t)self->b->buffer;
+	sge.length = PAIR_GRH + 99;
+	sge.lkey = self->b->mr->lkey;
+	wr.sg_list = &sge;
+	ASSERT_EQ(0, ibv_post_srq_recv(srq, &wr, &bad));
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 100));
+	EXPECT_EQ(IBV_WC_SUCCESS, send_datagram(&self->pair, 99));
+	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
+	EXPECT_EQ(7, wc.wr_id);
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(0, pair_disconnect(&self->pair));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
 TEST_HARNESS_MAIN
