@@ -33,6 +33,13 @@
  */
 #define START_INFLIGHT	SZ_256K
 
+/*
+ * And until the peer has answered for the first time: of many connections the
+ * last one is to hear of its peer before its retries are used up, which as long
+ * as nothing was heard is after the least time that they may take.
+ */
+#define FIRST_INFLIGHT	SZ_64K
+
 static bool is_rc(const struct srdma_qp *qp)
 {
 	return qp->qpt == SRDMA_QPT_RC;
@@ -611,6 +618,7 @@ static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 		.mtu = qp->req.mtu,
 		.max_inflight = MAX_INFLIGHT,
 		.start_inflight = START_INFLIGHT,
+		.first_inflight = FIRST_INFLIGHT,
 		/* With none a READ would wait for ever; one the peer refuses. */
 		.max_rd_atomic = max_t(u8, qp->attr.max_rd_atomic, 1),
 		.retry_cnt = qp->attr.retry_cnt,

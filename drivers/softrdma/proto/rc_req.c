@@ -24,14 +24,6 @@
 /* See ask_at_end(). */
 #define QUIET_MAX	16u
 
-/*
- * A timeout is to be seen no sooner than the local ACK timeout and no later
- * than four times that (9.7.6.1.3). Probes find losses long before, so a retry
- * is spent as late as may be: it is rather the peer, or a queue on the way,
- * that takes its time, and to send all again would only add to it.
- */
-#define TIMEOUT_FACTOR	4
-
 void srdma_rc_req_init(struct srdma_rc_req *req,
 		       const struct srdma_rc_req_attr *attr,
 		       void *base, u32 stride, u32 mask)
@@ -52,6 +44,10 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	if (attr->start_inflight)
 		req->cwnd = clamp(attr->start_inflight >> req->mtu_shift, 1u,
 				  req->win_max);
+	req->win_first = req->win_max;
+	if (attr->first_inflight)
+		req->win_first = max(attr->first_inflight >> req->mtu_shift,
+				     1u);
 	req->ssthresh = req->win_max;
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
@@ -81,8 +77,8 @@ void srdma_rc_req_update(struct srdma_rc_req *req,
 				req->rnr_retry - req->rnr_left);
 	req->retry_cnt = attr->retry_cnt;
 	req->rnr_retry = attr->rnr_retry;
-	req->timeout_ns = TIMEOUT_FACTOR * srdma_ack_timeout_ns(attr->timeout);
-	srdma_req_rearm(req);
+	req->timeout = attr->timeout;
+	srdma_req_set_patience(req);
 }
 
 /*
@@ -308,6 +304,12 @@ static u32 credit_packets(const struct srdma_rc_req *req,
 	return srdma_req_outstanding(req) ? 0 : 1;
 }
 
+/* Packets that may be in flight at present. */
+static u32 window(const struct srdma_rc_req *req)
+{
+	return req->heard ? req->cwnd : min(req->cwnd, req->win_first);
+}
+
 /* Packets in flight before an acknowledge is asked for inside a message. */
 static u32 ask_every(const struct srdma_rc_req *req)
 {
@@ -331,7 +333,7 @@ static bool asks(const struct srdma_rc_req *req,
 	u32 end = srdma_req_dist(req, srdma_psn_add(b->psn, b->count));
 	const struct srdma_rc_msg *after;
 
-	if (req->unasked + b->count >= ask_every(req) || end >= req->cwnd)
+	if (req->unasked + b->count >= ask_every(req) || end >= window(req))
 		return true;
 	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
 		return false;
@@ -422,16 +424,17 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		const struct srdma_burst_limit *limit)
 {
 	u32 flight = srdma_req_dist(req, req->cur_psn);
+	u32 win = window(req);
 	u32 packets, left;
 
-	if (flight >= req->cwnd)
+	if (flight >= win)
 		return 0;
 	/* A READ longer than half of the circle goes when nothing else does. */
 	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
 		return 0;
 	packets = longest(req, msg, limit);
-	left = req->cwnd - flight;
-	if (left < packets && left < req->cwnd / 2 && !req->unasked)
+	left = win - flight;
+	if (left < packets && left < win / 2 && !req->unasked)
 		return 0;
 	return min(packets, left);
 }

@@ -172,6 +172,8 @@ struct srdma_rc_done {
  * @max_inflight: most bytes outstanding, 0 for no limit
  * @start_inflight: the same for the first round trip, doubled by each that
  *	loses nothing; 0 for @max_inflight (init only)
+ * @first_inflight: most bytes outstanding until the peer has answered anything,
+ *	0 for no limit of its own (init only)
  * @max_rd_atomic: READs and atomics outstanding, at least 1 to send any
  * @retry_cnt: transport retries, 0 .. 7; 7 is seven
  * @rnr_retry: RNR retries, 0 .. 7; 7 is without end
@@ -182,6 +184,7 @@ struct srdma_rc_req_attr {
 	u32 mtu;
 	u32 max_inflight;
 	u32 start_inflight;
+	u32 first_inflight;
 	u8 max_rd_atomic;
 	u8 retry_cnt;
 	u8 rnr_retry;
@@ -232,6 +235,7 @@ struct srdma_rc_req_attr {
  * @nak_psn: PSN of the last sequence NAK acted upon
  * @win_max: most packets in flight
  * @cwnd: packets in flight allowed at present, 1 .. win_max
+ * @win_first: most packets in flight as long as not @heard
  * @ssthresh: window below which @cwnd grows fast, packets
  * @acked_frac: packets acknowledged since @cwnd last grew by one
  * @recover_psn: what was in flight at the last loss: others in front of it
@@ -245,6 +249,8 @@ struct srdma_rc_req_attr {
  * @srtt_ns: smoothed round trip, 0 before the first measurement
  * @rttvar_ns: its mean deviation
  * @timeout_ns: when a retry is spent after nothing was heard, 0 for never
+ * @timeout: see struct srdma_rc_req_attr
+ * @heard: the peer has answered something of this connection
  * @heard_at: last progress, or when the first of now outstanding went, ns
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
@@ -298,6 +304,7 @@ struct srdma_rc_req {
 
 	u32 win_max;
 	u32 cwnd;
+	u32 win_first;
 	u32 ssthresh;
 	u32 acked_frac;
 	u32 recover_psn;
@@ -310,6 +317,8 @@ struct srdma_rc_req {
 	u64 srtt_ns;
 	u64 rttvar_ns;
 
+	u8 timeout;
+	bool heard;
 	u64 timeout_ns;
 	u64 heard_at;
 	u64 back_at;

@@ -80,6 +80,9 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 
 /* rc_req_time.c */
 
+/* How long to hear nothing before a retry is spent; recomputes the deadline. */
+void srdma_req_set_patience(struct srdma_rc_req *req);
+
 /* @packets were sent while @was_idle: nothing was outstanding before. */
 void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now);
 

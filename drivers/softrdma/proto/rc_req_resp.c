@@ -435,6 +435,10 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_KIND;
 	if (srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
 		return take_ghost(req, pkt);
+	if (!req->heard) {
+		req->heard = true;
+		srdma_req_set_patience(req);
+	}
 	if (pkt->opcode == SRDMA_RC_ACK)
 		return take_aeth(req, pkt, now);
 	if (pkt->opcode == SRDMA_RC_ATOMIC_ACK)

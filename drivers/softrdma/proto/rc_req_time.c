@@ -14,6 +14,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include "aeth.h"
 #include "psn.h"
 #include "rc_req.h"
 #include "rc_req_priv.h"
@@ -30,6 +31,24 @@
 
 /* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
 #define GROW_SHIFT	3
+
+/*
+ * A timeout is to be seen no sooner than the local ACK timeout and no later
+ * than four times that (9.7.6.1.3). Probes find losses long before, so a retry
+ * is spent as late as may be: it is rather the peer, or a queue on the way,
+ * that takes its time, and to send all again would only add to it. But a peer
+ * that has never said anything may well not be there, and then it is that
+ * timeout, and the retries, by which a program chooses how long it waits.
+ */
+#define PATIENCE	4
+
+void srdma_req_set_patience(struct srdma_rc_req *req)
+{
+	req->timeout_ns = srdma_ack_timeout_ns(req->timeout);
+	if (req->heard)
+		req->timeout_ns *= PATIENCE;
+	srdma_req_rearm(req);
+}
 
 u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
 {

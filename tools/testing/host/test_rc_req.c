@@ -782,7 +782,7 @@ TEST(req_update__smaller_limits)
 	EXPECT_EQ(req.retry_left, 1);
 	EXPECT_EQ(req.rnr_left, 2);
 	EXPECT_EQ(req.cwnd, 3);
-	EXPECT_EQ(req.timeout_ns, 4 * 8192);
+	EXPECT_EQ(req.timeout_ns, 8192);
 	push(SRDMA_WR_SEND, 8 * MTU, 0);
 	EXPECT_EQ(send_all(), 3);
 }

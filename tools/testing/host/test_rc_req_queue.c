@@ -21,6 +21,9 @@
 /* As the driver begins, START_INFLIGHT. */
 #define INFLIGHT_START	(256 << 10)
 
+/* And until the first answer, FIRST_INFLIGHT. */
+#define INFLIGHT_FIRST	(64 << 10)
+
 struct sender {
 	struct srdma_rc_req req;
 	struct srdma_rc_msg ring[RING];
@@ -149,7 +152,8 @@ static void run(uint32_t count, uint32_t messages, uint32_t len, uint32_t rate)
 {
 	const struct srdma_rc_req_attr attr = {
 		.mtu = MTU_BYTES, .max_inflight = INFLIGHT_MAX,
-		.start_inflight = INFLIGHT_START, .max_rd_atomic = 1,
+		.start_inflight = INFLIGHT_START,
+		.first_inflight = INFLIGHT_FIRST, .max_rd_atomic = 1,
 		.retry_cnt = 7, .rnr_retry = 7, .timeout = 14,
 	};
 	uint32_t i;

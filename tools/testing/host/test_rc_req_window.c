@@ -104,6 +104,28 @@ TEST(req_window__starts_small_and_doubles)
 	EXPECT_EQ(req.cwnd, 16);
 }
 
+/* So that many who begin at once hear of their peers soon. */
+TEST(req_window__is_smaller_until_the_first_answer)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 64 * MTU;
+	a.start_inflight = 32 * MTU;
+	a.first_inflight = 8 * MTU;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 64 * MTU, 0);
+	EXPECT_EQ(send_all(), 8);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	/* An answer to something else says nothing. */
+	ack(100);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(3);
+	send_all();
+	EXPECT(srdma_psn_dist(req.una_psn, req.max_psn) > 16);
+	EXPECT_EQ(req.cwnd, 36);
+}
+
 static void begin_with_window(u32 packets)
 {
 	struct srdma_rc_req_attr a = usual;

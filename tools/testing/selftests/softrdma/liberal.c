@@ -440,4 +440,59 @@ TEST_F(pair, datagram_leaves_short_receives_in_a_shared_queue)
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
+#define SILENT_TIMEOUT	16	/* 4.096 us * 2^16: 268 ms */
+#define SILENT_US	268435
+#define SILENT_RETRIES	2
+
+/* Connect a to b, which is left as it is. */
+static int connect_to_silence(struct pair *pair,
+			      const struct pair_options *options)
+{
+	struct ibv_qp_attr attr;
+	int ret;
+
+	ret = pair_modify(&pair->a, IBV_QPS_RESET, IBV_QPS_INIT,
+			  pair->b.qp->qp_num, options) ?:
+	      pair_modify(&pair->a, IBV_QPS_INIT, IBV_QPS_RTR,
+			  pair->b.qp->qp_num, options);
+	if (ret)
+		return ret;
+	verbs_attr(&pair->a.set, &attr, IBV_QPS_RTS, pair->b.qp->qp_num);
+	attr.timeout = SILENT_TIMEOUT;
+	attr.retry_cnt = SILENT_RETRIES;
+	return ibv_modify_qp(pair->a.qp, &attr,
+			     verbs_mask(IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS));
+}
+
+/* Users choose the timeout for this: that they soon hear of a peer's death. */
+TEST_F(pair, peer_that_never_answers_is_given_up_in_time)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	};
+	struct pair_options options = { .type = IBV_QPT_RC };
+	long took, wanted = SILENT_US * (SILENT_RETRIES + 1);
+	struct pair_wr wr;
+	int i;
+
+	/* RESET, INIT, ERR */
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, pair_create(&self->pair, &options));
+		if (i)
+			ASSERT_EQ(0, pair_modify(self->b, IBV_QPS_RESET,
+						 IBV_QPS_INIT, 0, &options));
+		if (i == 2)
+			ASSERT_EQ(0, to_error(self->b->qp));
+		ASSERT_EQ(0, connect_to_silence(&self->pair, &options));
+		pair_wr_init(&wr, self->a, self->b, ops[i], 0, 64);
+		took = now_us();
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+		EXPECT_EQ(IBV_WC_RETRY_EXC_ERR, pair_wait_sent(self->a));
+		took = now_us() - took;
+		EXPECT_LE(wanted, took);
+		EXPECT_GE(wanted * 3 / 2, took);
+		ASSERT_EQ(0, pair_disconnect(&self->pair));
+	}
+}
+
 TEST_HARNESS_MAIN
