@@ -63,7 +63,12 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_qp_rd_atom = SRDMA_MAX_RD_ATOMIC,
 		.max_res_rd_atom = SRDMA_MAX_RD_ATOMIC * SRDMA_MAX_QP,
 		.max_qp_init_rd_atom = SRDMA_MAX_RD_ATOMIC,
-		.atomic_cap = IB_ATOMIC_GLOB,
+		/*
+		 * More is true: they are atomic to every CPU. But nearly every
+		 * adapter says this, and programs look for nothing else (UCX
+		 * 1.13 finds no atomics in a device that says GLOB).
+		 */
+		.atomic_cap = IB_ATOMIC_HCA,
 		.max_mw = SRDMA_MAX_MW,
 		.max_mcast_grp = SRDMA_MAX_MCAST_GROUPS,
 		.max_mcast_qp_attach = SRDMA_MAX_MCAST_QP_ATTACH,
