@@ -4,7 +4,9 @@
  * to the core's last call.
  */
 #include <linux/etherdevice.h>
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
@@ -102,6 +104,31 @@ bool srdma_dev_port_is_up(const struct srdma_dev *dev)
 	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
 }
 
+/* The core complains of each query of an interface that has no speed. */
+static bool has_speed(struct net_device *ndev)
+{
+	struct ethtool_link_ksettings settings;
+	int err;
+
+	rtnl_lock();
+	err = __ethtool_get_link_ksettings(ndev, &settings);
+	rtnl_unlock();
+	return !err && settings.base.speed &&
+	       settings.base.speed != (u32)SPEED_UNKNOWN;
+}
+
+/* That of the interface; of one that has none the 10 Gb/s that veth claims. */
+static int query_speed(struct ib_device *ib, u32 port,
+		       struct ib_port_attr *attr)
+{
+	if (has_speed(to_sdev(ib)->gid_ndev))
+		return ib_get_eth_speed(ib, port, &attr->active_speed,
+					&attr->active_width);
+	attr->active_speed = IB_SPEED_FDR10;
+	attr->active_width = IB_WIDTH_1X;
+	return 0;
+}
+
 static int query_port(struct ib_device *ib, u32 port,
 		      struct ib_port_attr *attr)
 {
@@ -123,8 +150,7 @@ static int query_port(struct ib_device *ib, u32 port,
 	attr->max_msg_sz = SRDMA_MAX_MESSAGE;
 	attr->pkey_tbl_len = SRDMA_PKEY_TABLE_LEN;
 	attr->max_vl_num = 1;
-	return ib_get_eth_speed(ib, port, &attr->active_speed,
-				&attr->active_width);
+	return query_speed(ib, port, attr);
 }
 
 static int get_port_immutable(struct ib_device *ib, u32 port,

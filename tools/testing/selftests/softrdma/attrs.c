@@ -3,6 +3,9 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <unistd.h>
+
+#include "kmsg.h"
 
 static struct ibv_qp *qp_with(struct verbs_set *set, uint32_t send_wr,
 			      uint32_t recv_wr, uint32_t send_sge,
@@ -159,6 +162,23 @@ TEST_F(dev, port_attributes_are_those_of_the_netdev)
 	EXPECT_NE(0, attr.active_speed);
 	EXPECT_EQ(5, attr.phys_state);
 	EXPECT_EQ(0, attr.lid);
+}
+
+/* What programs choose protocols by, without a line in the log for each query. */
+TEST_F(dev, port_of_a_netdev_without_speed_has_a_sane_one)
+{
+	int log = kmsg_mark();
+	struct ibv_port_attr attr;
+	int i;
+
+	ASSERT_LE(0, log);
+	for (i = 0; i < 20; i++)
+		ASSERT_EQ(0, ibv_query_port(self->set.ctx, VERBS_PORT, &attr));
+	/* 10 Gb/s */
+	EXPECT_EQ(1, attr.active_width);
+	EXPECT_EQ(8, attr.active_speed);
+	EXPECT_FALSE(kmsg_has(log, "speed is unknown", NULL));
+	close(log);
 }
 
 TEST_F(dev, port_number_is_checked)
