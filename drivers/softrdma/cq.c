@@ -117,6 +117,44 @@ int srdma_cq_destroy(struct ib_cq *ib, struct ib_udata *udata)
 	return 0;
 }
 
+/*
+ * The consumer says that it has taken more than there was, as ibv_end_poll()
+ * after an ibv_next_poll() that found nothing does in rdma-core before 55; it is
+ * going to look for the next entry there, and in all slots up to where we stand
+ * before. So we go there, and it finds the queue empty. Should it be a consumer
+ * that writes what it likes, it loses entries of this queue. Not inlined: nobody
+ * who is right gets here.
+ */
+static noinline void follow_consumer(struct srdma_cq *cq, u32 at)
+{
+	struct srdma_ring *ring = &cq->ring;
+
+	ring->index = at;
+	srdma_ring_store(ring->producer, at);
+	srdma_stat_inc(to_sdev(cq->ib.device), SRDMA_STAT_CQ_BEYOND);
+	pr_notice_once("softrdma: a program takes completions that are not there yet: rdma-core before 55 does, in ibv_next_poll()\n");
+}
+
+/*
+ * Entries that the consumer has not taken. It cannot have more of them than when
+ * we last looked, but for what was added since.
+ */
+static u32 count_entries(struct srdma_cq *cq)
+{
+	struct srdma_ring *ring = &cq->ring;
+	u32 at, count;
+
+	lockdep_assert_held(&cq->lock);
+	at = srdma_ring_load(ring, ring->consumer);
+	count = (ring->index - at) & ring->mask;
+	if (unlikely(count > cq->most)) {
+		follow_consumer(cq, at);
+		count = 0;
+	}
+	cq->most = count;
+	return count;
+}
+
 /* Moves what the consumer has not taken to @to, unless it does not fit. */
 static int move_entries(struct srdma_cq *cq, struct srdma_ring *to)
 {
@@ -124,8 +162,8 @@ static int move_entries(struct srdma_cq *cq, struct srdma_ring *to)
 	u32 count, first, i;
 
 	lockdep_assert_held(&cq->lock);
-	first = srdma_ring_load(from, from->consumer);
-	count = (from->index - first) & from->mask;
+	count = count_entries(cq);
+	first = from->index - count;
 	if (count > srdma_ring_entries(to))
 		return -EINVAL;
 	for (i = 0; i < count; i++)
@@ -259,13 +297,14 @@ bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
 	void *slot;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (!cq->overrun && srdma_ring_room(ring)) {
+	if (!cq->overrun && count_entries(cq) < srdma_ring_entries(ring)) {
 		slot = srdma_ring_slot(ring, ring->index);
 		if (is_user(cq))
 			fill_user(slot, wc);
 		else
 			*(struct ib_wc *)slot = *wc;
 		srdma_ring_produce(ring, 1);
+		cq->most++;
 		wake = takes_arm(cq, wc, solicited);
 		added = true;
 	} else if (!cq->overrun) {
@@ -301,15 +340,6 @@ int srdma_cq_poll(struct ib_cq *ib, int max, struct ib_wc *wc)
 	return count;
 }
 
-static u32 count_entries(struct srdma_cq *cq)
-{
-	struct srdma_ring *ring = &cq->ring;
-
-	lockdep_assert_held(&cq->lock);
-	return (ring->index - srdma_ring_load(ring, ring->consumer)) &
-	       ring->mask;
-}
-
 int srdma_cq_peek(struct ib_cq *ib, int max)
 {
 	struct srdma_cq *cq = to_scq(ib);
@@ -326,7 +356,7 @@ int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 {
 	struct srdma_cq *cq = to_scq(ib);
 	unsigned long irq_flags;
-	int missed = 0;
+	int missed;
 	u8 arm;
 
 	arm = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
@@ -335,8 +365,8 @@ int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	/* Asking for less does not take back a request for more. */
 	cq->arm = max(cq->arm, arm);
-	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
-		missed = !!count_entries(cq);
+	/* Who is about to sleep is to find its queue as it is. */
+	missed = !!count_entries(cq);
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
-	return missed;
+	return flags & IB_CQ_REPORT_MISSED_EVENTS ? missed : 0;
 }

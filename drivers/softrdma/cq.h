@@ -27,8 +27,9 @@ enum srdma_cq_notice {
 /**
  * struct srdma_cq - a completion queue
  * @ib: the core's part
- * @lock: guards @ring, @arm and @overrun; taken from any context
+ * @lock: guards @ring, @most, @arm and @overrun; taken from any context
  * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
+ * @most: entries that the consumer may have left at most, by what it has shown
  * @arm: enum srdma_cq_arm
  * @overrun: an entry was lost; nothing is added any more
  * @notice: tells a kernel consumer's handlers; enum srdma_cq_notice
@@ -37,6 +38,7 @@ struct srdma_cq {
 	struct ib_cq ib;
 	spinlock_t lock;
 	struct srdma_ring ring;
+	u32 most;
 	u8 arm;
 	bool overrun;
 	struct srdma_notice notice;

@@ -90,13 +90,6 @@ static inline u32 srdma_ring_filled(const struct srdma_ring *ring)
 	       ring->mask;
 }
 
-/* Slots that the kernel may fill before it meets the consumer. */
-static inline u32 srdma_ring_room(const struct srdma_ring *ring)
-{
-	return (srdma_ring_load(ring, ring->consumer) - ring->index - 1) &
-	       ring->mask;
-}
-
 /* Gives @count taken slots back to the producer. */
 static inline void srdma_ring_consume(struct srdma_ring *ring, u32 count)
 {

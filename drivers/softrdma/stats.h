@@ -18,6 +18,7 @@
  * enum srdma_stat - what is counted; the names user space sees are below
  * @SRDMA_STAT_LINK_DOWN: the port went down
  * @SRDMA_STAT_CQ_OVERRUN: a completion found its queue full
+ * @SRDMA_STAT_CQ_BEYOND: a consumer had taken more than was ever added
  * @SRDMA_STAT_UD_NO_RWQE: a datagram found no receive request
  * @SRDMA_STAT_UD_SHORT_RWQE: a datagram found one without room for it
  * @SRDMA_STAT_BELL_WAITED: doorbells that waited, and those that they waited for
@@ -59,6 +60,7 @@
 enum srdma_stat {
 	SRDMA_STAT_LINK_DOWN,
 	SRDMA_STAT_CQ_OVERRUN,
+	SRDMA_STAT_CQ_BEYOND,
 	SRDMA_STAT_UD_NO_RWQE,
 	SRDMA_STAT_UD_SHORT_RWQE,
 	SRDMA_STAT_BELL_WAITED,
@@ -105,6 +107,7 @@ enum srdma_stat {
 #define SRDMA_STATS(S, V)						\
 	S(SRDMA_STAT_LINK_DOWN, "link_downed")				\
 	S(SRDMA_STAT_CQ_OVERRUN, "cq_overrun")				\
+	S(SRDMA_STAT_CQ_BEYOND, "cq_consumer_beyond")			\
 	S(SRDMA_STAT_UD_NO_RWQE, "ud_no_receive_wqe")			\
 	S(SRDMA_STAT_UD_SHORT_RWQE, "ud_short_receive_wqe")		\
 	S(SRDMA_STAT_BELL_WAITED, "doorbell_waited")			\

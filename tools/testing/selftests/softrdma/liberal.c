@@ -6,6 +6,7 @@
  */
 #include "pair_fixture.h"
 
+#include <poll.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 
 #include "counters.h"
 #include "ends.h"
+#include "kmsg.h"
 #include "uverbs.h"
 
 /* UCX always gives 0xffffffff: no more than 20 bits ever leave (8.3.1). */
@@ -493,6 +495,200 @@ TEST_F(pair, peer_that_never_answers_is_given_up_in_time)
 		EXPECT_GE(wanted * 3 / 2, took);
 		ASSERT_EQ(0, pair_disconnect(&self->pair));
 	}
+}
+
+/* Words of a ring's head. */
+#define HEAD_PRODUCER	(128 / 4)
+#define HEAD_CONSUMER	(256 / 4)
+#define HEAD_WORDS	(384 / 4)
+#define RINGS_MAX	16
+
+/* The rings that are mapped: how many, and where. */
+static int find_rings(unsigned long at[RINGS_MAX])
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	int count = 0;
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "/uverbs") && count < RINGS_MAX)
+			count += sscanf(line, "%lx-", &at[count]) == 1;
+	if (maps)
+		fclose(maps);
+	return count;
+}
+
+/* The ring that is there now and was not before. */
+static volatile uint32_t *new_ring(const unsigned long *before, int count)
+{
+	unsigned long now[RINGS_MAX];
+	int i, j, n = find_rings(now);
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < count && before[j] != now[i]; j++)
+			;
+		if (j == count)
+			return (volatile uint32_t *)now[i];
+	}
+	return NULL;
+}
+
+FIXTURE(beyond)
+{
+	struct verbs_set set;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *first;
+	volatile uint32_t *ring;
+	uint32_t mask;
+	struct ibv_qp *qp;
+};
+
+/* A CQ of 15 of which we have the ring, and a QP that talks to itself. */
+FIXTURE_SETUP(beyond)
+{
+	unsigned long before[RINGS_MAX];
+	int count;
+
+	ASSERT_EQ(0, verbs_open_set(&self->set, TOPO_LINK));
+	self->first = self->set.cq;
+	self->channel = ibv_create_comp_channel(self->set.ctx);
+	ASSERT_NE(NULL, self->channel);
+	count = find_rings(before);
+	ASSERT_LE(1, count);
+	self->set.cq = ibv_create_cq(self->set.ctx, 15, NULL, self->channel,
+				     0);
+	ASSERT_NE(NULL, self->set.cq);
+	self->ring = new_ring(before, count);
+	ASSERT_NE(NULL, self->ring);
+	self->mask = self->ring[1];
+	ASSERT_EQ(15, self->mask);
+	self->qp = verbs_qp(&self->set, IBV_QPT_RC);
+	ASSERT_NE(NULL, self->qp);
+	ASSERT_EQ(0, verbs_qp_connect_self(&self->set, self->qp));
+}
+
+FIXTURE_TEARDOWN(beyond)
+{
+	EXPECT_EQ(0, ibv_destroy_qp(self->qp));
+	EXPECT_EQ(0, ibv_destroy_cq(self->set.cq));
+	self->set.cq = self->first;
+	EXPECT_EQ(0, ibv_destroy_comp_channel(self->channel));
+	EXPECT_EQ(0, verbs_close_set(&self->set));
+}
+
+/* A WRITE of nothing, done when this returns: there is a completion more. */
+static int write_nothing(struct ibv_qp *qp, volatile uint32_t *ring,
+			 uint64_t wr_id)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = wr_id,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	uint32_t from = ring[HEAD_PRODUCER];
+	long end = topo_now_ms() + PAIR_PATIENCE_MS;
+	int ret = ibv_post_send(qp, &wr, &bad);
+
+	while (!ret && ring[HEAD_PRODUCER] == from)
+		if (topo_now_ms() > end)
+			ret = ETIMEDOUT;
+	return ret;
+}
+
+static uint64_t wr_id_at(volatile uint32_t *ring, uint32_t index)
+{
+	return ring[HEAD_WORDS + index * 16] |
+	       (uint64_t)ring[HEAD_WORDS + index * 16 + 1] << 32;
+}
+
+/*
+ * What ibv_start_poll(), ibv_next_poll() until there is none, ibv_end_poll() of
+ * rdma-core before 55 leave behind: the consumer one beyond the producer.
+ */
+TEST_F(beyond, consumer_beyond_the_producer_is_followed)
+{
+	volatile uint32_t *ring = self->ring;
+	int log = kmsg_mark();
+	int64_t before;
+	uint32_t at;
+	int i, j;
+
+	before = counters_get("cq_consumer_beyond");
+	ASSERT_LE(0, before);
+	for (i = 0; i < 40; i++) {
+		for (j = 0; j <= i % 14; j++)
+			ASSERT_EQ(0, write_nothing(self->qp, ring, j));
+		at = (ring[HEAD_PRODUCER] + 1) & self->mask;
+		ring[HEAD_CONSUMER] = at;
+		ASSERT_EQ(0, write_nothing(self->qp, ring, 1000 + i));
+		EXPECT_EQ(1000 + i, wr_id_at(ring, at));
+		EXPECT_EQ((at + 1) & self->mask, ring[HEAD_PRODUCER]);
+		ring[HEAD_CONSUMER] = ring[HEAD_PRODUCER];
+	}
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(self->qp));
+	EXPECT_EQ(before + 40, counters_get("cq_consumer_beyond"));
+	/* Once for all, so perhaps by an earlier test. */
+	if (!before)
+		EXPECT_TRUE(kmsg_has(log, "softrdma", "rdma-core before 55"));
+	close(log);
+}
+
+/* Who asks to be told of the next one finds the queue empty, as it is. */
+TEST_F(beyond, arming_shows_that_the_queue_is_empty)
+{
+	volatile uint32_t *ring = self->ring;
+	struct pollfd fd = { .fd = self->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, write_nothing(self->qp, ring, i));
+		ring[HEAD_CONSUMER] = (ring[HEAD_PRODUCER] + 1) & self->mask;
+		ASSERT_EQ(0, ibv_req_notify_cq(self->set.cq, 0));
+		EXPECT_EQ(ring[HEAD_CONSUMER], ring[HEAD_PRODUCER]);
+		ASSERT_EQ(0, write_nothing(self->qp, ring, 100 + i));
+		EXPECT_EQ(100 + i, wr_id_at(ring, ring[HEAD_CONSUMER]));
+		ASSERT_EQ(1, poll(&fd, 1, PAIR_PATIENCE_MS));
+		ASSERT_EQ(0, ibv_get_cq_event(self->channel, &cq, &context));
+		ibv_ack_cq_events(cq, 1);
+		ring[HEAD_CONSUMER] = ring[HEAD_PRODUCER];
+	}
+}
+
+/* Anything else that is no index of this ring: only this queue suffers. */
+TEST_F(beyond, consumer_anywhere_breaks_no_queue_pair)
+{
+	volatile uint32_t *ring = self->ring;
+	uint32_t i;
+
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, write_nothing(self->qp, ring, i));
+		ring[HEAD_CONSUMER] = ring[HEAD_PRODUCER];
+		ASSERT_EQ(0, write_nothing(self->qp, ring, i));
+		/* Backwards and forwards, and with bits that no index has. */
+		ring[HEAD_CONSUMER] = ring[HEAD_PRODUCER] + 1 + i % 13 +
+				      (i << 16);
+	}
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(self->qp));
+	EXPECT_EQ(0, ibv_resize_cq(self->set.cq, 31));
+}
+
+/* A queue that is full because nobody empties it is full. */
+TEST_F(beyond, overflow_is_still_one)
+{
+	volatile uint32_t *ring = self->ring;
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+	};
+	long end = topo_now_ms() + PAIR_PATIENCE_MS;
+	int i;
+
+	for (i = 0; i < 15; i++)
+		ASSERT_EQ(0, write_nothing(self->qp, ring, i));
+	ASSERT_EQ(0, ibv_post_send(self->qp, &wr, &bad));
+	while (verbs_qp_state(self->qp) != IBV_QPS_ERR)
+		ASSERT_GT(end, topo_now_ms());
 }
 
 TEST_HARNESS_MAIN
