@@ -132,9 +132,6 @@ static int check_modify(const struct srdma_qp *qp,
 		return -EINVAL;
 	if (!ib_modify_qp_is_ok(cur, next, qp->ib->qp_type, mask))
 		return -EINVAL;
-	if ((mask & IB_QP_ACCESS_FLAGS) &&
-	    (attr->qp_access_flags & ~QP_ACCESS_FLAGS))
-		return -EINVAL;
 	if ((mask & IB_QP_PATH_MTU) &&
 	    attr->path_mtu > READ_ONCE(qp->dev->active_mtu))
 		return -EINVAL;
@@ -162,7 +159,10 @@ static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 		keep->en_sqd_async_notify =
 			(mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
 			attr->en_sqd_async_notify;
-	KEEP(IB_QP_ACCESS_FLAGS, qp_access_flags);
+	/* Many give what they registered their memory with; rights count. */
+	if (mask & IB_QP_ACCESS_FLAGS)
+		keep->qp_access_flags = attr->qp_access_flags &
+					QP_ACCESS_FLAGS;
 	KEEP(IB_QP_PKEY_INDEX, pkey_index);
 	KEEP(IB_QP_PORT, port_num);
 	KEEP(IB_QP_QKEY, qkey);
