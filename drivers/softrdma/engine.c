@@ -7,6 +7,7 @@
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 
+#include "backlog.h"
 #include "compat/compat.h"
 #include "engine.h"
 #include "fault.h"
@@ -25,7 +26,10 @@ enum {
 /* Runs inside runs: our doorbell, the peer's receive side, and no more. */
 #define ENGINE_MAX_DEPTH	2
 
-/* Packets beyond this are dropped and come again, as with a full NIC. */
+/*
+ * Packets beyond this are dropped and come again, as with a full NIC; before
+ * that where there is no memory for so much (backlog.c).
+ */
 #define ENGINE_INBOX_BYTES	SZ_8M
 
 static DEFINE_PER_CPU(int, engine_depth);
@@ -249,14 +253,30 @@ void srdma_engine_kick_later(struct srdma_engine *engine,
 		leave_to_softirq(engine);
 }
 
+/*
+ * The inbox is locked, and so much waits that it is to have more room. Not
+ * inlined: those that have some would pay for its registers.
+ */
+static noinline bool make_room(struct srdma_engine *engine, u32 waiting)
+{
+	if (waiting >= ENGINE_INBOX_BYTES)
+		return false;
+	while (engine->room <= waiting) {
+		if (!srdma_backlog_draw(engine->backlog))
+			return false;
+		WRITE_ONCE(engine->room, engine->room + SRDMA_BACKLOG_CHUNK);
+	}
+	return true;
+}
+
 /* The inbox is locked. Returns false when there is no room. */
 static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
 {
-	u32 bytes = engine->bytes_in + skb->truesize;
+	u32 waiting = engine->bytes_in - READ_ONCE(engine->bytes_out);
 
-	if (bytes - READ_ONCE(engine->bytes_out) > ENGINE_INBOX_BYTES)
+	if (waiting >= engine->room && !make_room(engine, waiting))
 		return false;
-	engine->bytes_in = bytes;
+	WRITE_ONCE(engine->bytes_in, engine->bytes_in + skb->truesize);
 	__skb_queue_tail(&engine->inbox, skb);
 	return true;
 }
@@ -324,6 +344,24 @@ static struct sk_buff *take_inbox(struct srdma_engine *engine)
 	return first;
 }
 
+/* The inbox is locked. */
+static void give_room_back(struct srdma_engine *engine)
+{
+	u32 drawn = engine->room - SRDMA_BACKLOG_OWN;
+
+	WRITE_ONCE(engine->room, SRDMA_BACKLOG_OWN);
+	srdma_backlog_return(engine->backlog, drawn / SRDMA_BACKLOG_CHUNK);
+}
+
+/* The owner has found nothing. Not inlined: there is seldom anything drawn. */
+static noinline void give_back_if_empty(struct srdma_engine *engine)
+{
+	spin_lock(&engine->inbox.lock);
+	if (skb_queue_empty(&engine->inbox))
+		give_room_back(engine);
+	spin_unlock(&engine->inbox.lock);
+}
+
 /*
  * The owner takes the oldest packet; it is the owner's to free. Bottom halves
  * are disabled.
@@ -333,8 +371,11 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 	struct sk_buff *skb;
 
 	if (!engine->taken) {
-		if (skb_queue_empty_lockless(&engine->inbox))
+		if (skb_queue_empty_lockless(&engine->inbox)) {
+			if (READ_ONCE(engine->room) != SRDMA_BACKLOG_OWN)
+				give_back_if_empty(engine);
 			return NULL;
+		}
 		spin_lock(&engine->inbox.lock);
 		engine->taken = take_inbox(engine);
 		spin_unlock(&engine->inbox.lock);
@@ -361,12 +402,16 @@ void srdma_engine_clear(struct srdma_engine *engine)
  * srdma_engine_init - an engine that is stopped
  * @engine: engine
  * @run: what its owner is to call
+ * @backlog: on whose account packets wait for it
  */
-void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run)
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
+		       struct srdma_backlog *backlog)
 {
 	atomic_set(&engine->state, ENGINE_STOPPED);
 	skb_queue_head_init(&engine->inbox);
 	engine->taken = NULL;
+	engine->room = SRDMA_BACKLOG_OWN;
+	engine->backlog = backlog;
 	engine->run = run;
 	tasklet_setup(&engine->tasklet, run_in_softirq);
 }
@@ -409,10 +454,14 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	tasklet_kill(&engine->tasklet);
 	/* Who found the QP before it went finds no room for its packet. */
 	spin_lock_bh(&engine->inbox.lock);
-	engine->bytes_in = engine->bytes_out + ENGINE_INBOX_BYTES;
+	WRITE_ONCE(engine->bytes_in, engine->bytes_out + ENGINE_INBOX_BYTES);
 	spin_unlock_bh(&engine->inbox.lock);
 	skb_queue_purge(&engine->inbox);
 	kfree_skb_list(engine->taken);
+	/* Not before: what is drawn is there for what waits. */
+	spin_lock_bh(&engine->inbox.lock);
+	give_room_back(engine);
+	spin_unlock_bh(&engine->inbox.lock);
 }
 
 /* Before there is any. */

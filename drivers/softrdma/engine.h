@@ -15,9 +15,11 @@
 
 #include <linux/interrupt.h>
 #include <linux/llist.h>
+#include <linux/sizes.h>
 #include <linux/skbuff.h>
 
 struct completion;
+struct srdma_backlog;
 struct srdma_engine;
 
 /* Word left for an engine, beside packets. */
@@ -44,7 +46,8 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @state: ENGINE_* bits of engine.c: owned, kicked, stopped
  * @bytes_in: memory of all packets that were ever put into @inbox, bytes
  * @events: bits of enum srdma_engine_event that wait
- * @inbox: packets that wait; its lock guards @bytes_in
+ * @room: another packet may wait while less than this does, bytes
+ * @inbox: packets that wait; its lock guards @bytes_in and changes of @room
  * @taken: packets that the owner has taken out together, to look at in turn,
  *	linked by their next
  * @run: what the owner calls; constant
@@ -53,11 +56,13 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @idle: completed when an owner leaves a stopped engine, that who stops it
  *	waits for
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
+ * @backlog: on whose account @room grows; constant
  */
 struct srdma_engine {
 	atomic_t state;
 	u32 bytes_in;
 	unsigned long events;
+	u32 room;
 	struct sk_buff_head inbox;
 	struct sk_buff *taken;
 	srdma_engine_run_t run;
@@ -65,9 +70,21 @@ struct srdma_engine {
 	struct llist_node handed;
 	struct completion *idle;
 	u32 bytes_out;
+	struct srdma_backlog *backlog;
 };
 
-void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run);
+/* What waits beyond this, in bytes, is looked at more closely. */
+#define SRDMA_ENGINE_LAGS	SZ_2K
+
+/* Is so much waiting that more may be for long? Anybody may ask. */
+static inline bool srdma_engine_lags(const struct srdma_engine *engine)
+{
+	return READ_ONCE(engine->bytes_in) - READ_ONCE(engine->bytes_out) >=
+	       SRDMA_ENGINE_LAGS;
+}
+
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
+		       struct srdma_backlog *backlog);
 void srdma_engine_uninit(struct srdma_engine *engine);
 
 void srdma_engine_kick(struct srdma_engine *engine,

@@ -53,8 +53,8 @@ static void flight__waits_and_wakes(struct kunit *test)
 	struct sk_buff *skbs[64];
 	u32 n, i;
 
-	srdma_engine_init(&qp->send, nothing_to_do);
-	srdma_engine_init(&qp->recv, nothing_to_do);
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	qp->flight.limit = SZ_512K;
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	KUNIT_EXPECT_EQ(test, n, 16);
@@ -91,8 +91,8 @@ static void flight__follows_the_queue(struct kunit *test)
 	struct srdma_qp *qp = test->priv;
 	int i;
 
-	srdma_engine_init(&qp->send, nothing_to_do);
-	srdma_engine_init(&qp->recv, nothing_to_do);
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
 
 	/* In a queue that drains slowly half as many each time, but a train. */

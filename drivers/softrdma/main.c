@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 
+#include "backlog.h"
 #include "crc.h"
 #include "engine.h"
 #include "fault.h"
@@ -22,6 +23,7 @@ static int __init softrdma_init(void)
 
 	srdma_icrc_init();
 	srdma_crc_init();
+	srdma_backlog_init();
 	srdma_engines_init();
 	srdma_notices_init();
 	err = srdma_net_init();

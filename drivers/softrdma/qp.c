@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "backlog.h"
 #include "cq.h"
 #include "device.h"
 #include "qp.h"
@@ -130,12 +131,21 @@ static int create_engines(struct srdma_qp *qp)
 {
 	int err;
 
+	qp->backlog = srdma_backlog_get();
+	if (!qp->backlog)
+		return -ENOMEM;
 	err = srdma_send_init(qp);
 	if (err)
-		return err;
+		goto err_backlog;
 	err = srdma_recv_init(qp);
 	if (err)
-		srdma_send_uninit(qp);
+		goto err_send;
+	return 0;
+
+err_send:
+	srdma_send_uninit(qp);
+err_backlog:
+	srdma_backlog_put(qp->backlog);
 	return err;
 }
 
@@ -144,6 +154,7 @@ static void destroy_engines(struct srdma_qp *qp)
 {
 	srdma_recv_uninit(qp);
 	srdma_send_uninit(qp);
+	srdma_backlog_put(qp->backlog);
 }
 
 static int create_queues(struct srdma_qp *qp, struct ib_udata *udata)

@@ -22,6 +22,7 @@
 #include "send.h"
 #include "wqe.h"
 
+struct srdma_backlog;
 struct srdma_cq;
 struct srdma_dev;
 struct srdma_srq;
@@ -78,6 +79,7 @@ struct srdma_sq {
  * @recv: engine that executes requests and answers them
  * @resp: what @recv owns
  * @flight: what was sent and has not left the host (flight.c)
+ * @backlog: on whose account packets wait for @send and @recv; constant
  */
 struct srdma_qp {
 	refcount_t refs;
@@ -118,6 +120,7 @@ struct srdma_qp {
 	struct srdma_responder resp;
 
 	struct srdma_flight flight;
+	struct srdma_backlog *backlog;
 };
 
 /**

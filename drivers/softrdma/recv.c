@@ -609,7 +609,7 @@ int srdma_recv_init(struct srdma_qp *qp)
 		.dev = qp->dev,
 		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
 	};
-	srdma_engine_init(&qp->recv, run_recv);
+	srdma_engine_init(&qp->recv, run_recv, qp->backlog);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <net/xfrm.h>
 
 #include "arrival.h"
+#include "backlog.h"
 #include "device.h"
 #include "drop.h"
 #include "engine.h"
@@ -193,11 +194,30 @@ static struct srdma_engine *engine_of(struct srdma_qp *qp, bool response)
 	return response ? &qp->send : &qp->recv;
 }
 
+/*
+ * Behind many others it may wait for long, and is not to pin much more than it
+ * is charged. What is looped does not: it has a head of its own, of 4 KB.
+ */
+static struct sk_buff *to_wait(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	struct srdma_arrival *arrival = srdma_arrival(skb);
+
+	if (!srdma_engine_lags(engine) || arrival->kind == SRDMA_ARRIVAL_LOOP)
+		return skb;
+	return srdma_backlog_compact(skb);
+}
+
 static void deliver(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 {
+	struct srdma_engine *engine = engine_of(qp, response);
+	struct sk_buff *waits;
+
 	trace_srdma_rx(qp, skb, response);
-	if (!srdma_engine_deliver(engine_of(qp, response), skb))
-		drop_all(skb, SRDMA_STAT_RX_INBOX_FULL);
+	waits = to_wait(engine, skb);
+	if (!waits)
+		drop_all(skb, SRDMA_STAT_RX_NO_MEMORY);
+	else if (!srdma_engine_deliver(engine, waits))
+		drop_all(waits, SRDMA_STAT_RX_INBOX_FULL);
 }
 
 static void deliver_copy(struct srdma_qp *qp, struct sk_buff *skb)

@@ -588,7 +588,7 @@ int srdma_send_init(struct srdma_qp *qp)
 	};
 	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
 				   HRTIMER_MODE_ABS_SOFT);
-	srdma_engine_init(&qp->send, run_send);
+	srdma_engine_init(&qp->send, run_send, qp->backlog);
 	srdma_doorbell_init(qp);
 	return 0;
 

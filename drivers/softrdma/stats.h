@@ -44,7 +44,7 @@
  * @SRDMA_STAT_RX_WRONG_TRANSPORT: opcode of another transport than the QP's
  * @SRDMA_STAT_RX_WRONG_PKEY: P_Key that does not match
  * @SRDMA_STAT_RX_ICRC: wrong ICRC
- * @SRDMA_STAT_RX_INBOX_FULL: the QP had too much waiting
+ * @SRDMA_STAT_RX_INBOX_FULL: the QP, or its user, had too much waiting
  * @SRDMA_STAT_RX_GONE: looped, and the sender has ended its request since
  * @SRDMA_STAT_RX_FAULT: lost on demand (fault.h)
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What may wait in the inboxes of all engines: memory that no limit of a
+ * process knows of, and that stays as long as nobody runs them.
+ */
+#ifndef SRDMA_BACKLOG_H
+#define SRDMA_BACKLOG_H
+
+#include <linux/sizes.h>
+#include <linux/types.h>
+
+struct sk_buff;
+struct srdma_backlog;
+
+/*
+ * An inbox in which less waits takes one more, whatever the others hold: so
+ * that each QP gets on, if slower, where somebody else has drawn all that he may.
+ */
+#define SRDMA_BACKLOG_OWN	SZ_64K
+
+/* For more it draws from what all have in common, so much at a time. */
+#define SRDMA_BACKLOG_CHUNK	SZ_256K
+
+struct srdma_backlog *srdma_backlog_get(void);
+void srdma_backlog_put(struct srdma_backlog *backlog);
+
+bool srdma_backlog_draw(struct srdma_backlog *backlog);
+void srdma_backlog_return(struct srdma_backlog *backlog, u32 chunks);
+
+struct sk_buff *srdma_backlog_compact(struct sk_buff *skb);
+
+void srdma_backlog_init(void);
+
+#endif
