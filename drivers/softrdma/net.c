@@ -6,6 +6,8 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/jhash.h>
+#include <net/fib_notifier.h>
+#include <net/ip6_fib.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
@@ -82,6 +84,64 @@ static void close_port(struct socket *sock)
 		srdma_compat_release_tunnel(sock);
 }
 
+/* Who finds the new number finds what has changed. */
+static void count_change(struct srdma_net *net)
+{
+	lockdep_assert_held(&net->gid_lock);
+	/* Pairs with srdma_net_generation(). */
+	smp_store_release(&net->generation, net->generation + 1);
+}
+
+/* Is a local address of IPv6 not one any more, or may it not be? */
+static bool takes_address(unsigned long event, const void *what)
+{
+	const struct fib6_entry_notifier_info *entry = what;
+
+	if (entry->info.family != AF_INET6)
+		return false;
+	if (event == FIB_EVENT_ENTRY_DEL)
+		return entry->rt->fib6_type == RTN_LOCAL;
+	/* One that was behind another one is in its place. */
+	return event == FIB_EVENT_ENTRY_REPLACE;
+}
+
+/*
+ * The count of the namespace's routes of IPv6 does not change with one that is
+ * deleted, which an address is not to outlive here (ingress.c). In any context.
+ */
+static int note_route(struct notifier_block *block, unsigned long event,
+		      void *what)
+{
+	struct srdma_net *net = container_of(block, struct srdma_net, routes);
+
+	if (takes_address(event, what)) {
+		spin_lock_bh(&net->gid_lock);
+		count_change(net);
+		spin_unlock_bh(&net->gid_lock);
+	}
+	return NOTIFY_DONE;
+}
+
+static int begin_to_receive(struct srdma_net *net)
+{
+	int err;
+
+	net->routes.notifier_call = note_route;
+	err = register_fib_notifier(net->net, &net->routes, NULL, NULL);
+	if (err)
+		return err;
+	err = srdma_rx_register(net->net);
+	if (err)
+		unregister_fib_notifier(net->net, &net->routes);
+	return err;
+}
+
+static void end_receiving(struct srdma_net *net)
+{
+	srdma_rx_unregister(net->net);
+	unregister_fib_notifier(net->net, &net->routes);
+}
+
 static int open_ports(struct srdma_net *net)
 {
 	struct socket *sk4, *sk6;
@@ -99,7 +159,7 @@ static int open_ports(struct srdma_net *net)
 		}
 		sk6 = NULL;
 	}
-	err = srdma_rx_register(net->net);
+	err = begin_to_receive(net);
 	if (err) {
 		close_port(sk6);
 		close_port(sk4);
@@ -112,7 +172,7 @@ static int open_ports(struct srdma_net *net)
 
 static void close_ports(struct srdma_net *net)
 {
-	srdma_rx_unregister(net->net);
+	end_receiving(net);
 	close_port(net->sk6);
 	close_port(net->sk4);
 	net->sk6 = NULL;
@@ -172,14 +232,6 @@ static bool gid_is_ours(const struct srdma_dev *dev,
 static u16 vlan_of(const struct net_device *ndev)
 {
 	return is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : SRDMA_NO_VLAN;
-}
-
-/* Who finds the new number finds what has changed. */
-static void count_change(struct srdma_net *net)
-{
-	lockdep_assert_held(&net->gid_lock);
-	/* Pairs with srdma_net_generation(). */
-	smp_store_release(&net->generation, net->generation + 1);
 }
 
 static void list_entry_in_net(struct gid_entry *entry)

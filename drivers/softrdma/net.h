@@ -9,6 +9,7 @@
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
+#include <linux/notifier.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
@@ -22,11 +23,13 @@ struct srdma_dev;
  * @links: devices in this namespace; the sockets are open while there are any
  * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
  * @sk6: likewise IPv6; NULL where the namespace has no IPv6
+ * @routes: hears of routes that go, while the sockets are open
  * @gid_lock: guards changes of @gids
  * @gids: the GIDs of all devices here, by address; looked up under RCU
  * @ifaces: those of them that are on their device's own interface, by its
  *	index; likewise
- * @generation: counts changes of @gids
+ * @generation: counts changes of @gids, and addresses of IPv6 that may not be
+ *	local any more
  */
 struct srdma_net {
 	struct net *net;
@@ -34,6 +37,7 @@ struct srdma_net {
 	unsigned int links;
 	struct socket *sk4;
 	struct socket *sk6;
+	struct notifier_block routes;
 	spinlock_t gid_lock;
 	DECLARE_HASHTABLE(gids, 8);
 	DECLARE_HASHTABLE(ifaces, 6);

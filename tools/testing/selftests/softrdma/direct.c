@@ -32,14 +32,15 @@ FIXTURE_VARIANT(direct)
 	int protocol;
 };
 
-FIXTURE_VARIANT_ADD(direct, ipv4) {
-	.ip = "ip", .family = "ip", .ours = TOPO_IPV4, .theirs = WIRE_PEER,
-	.protocol = 0x0800,
-};
-
+/* First: a VRF makes rules of both families, which are not forgotten. */
 FIXTURE_VARIANT_ADD(direct, ipv6) {
 	.is_v6 = true, .ip = "ip -6", .family = "ip6", .ours = TOPO_IPV6,
 	.theirs = WIRE_PEER6, .protocol = 0x86dd,
+};
+
+FIXTURE_VARIANT_ADD(direct, ipv4) {
+	.ip = "ip", .family = "ip", .ours = TOPO_IPV4, .theirs = WIRE_PEER,
+	.protocol = 0x0800,
 };
 
 static int connect_v6(struct peer *peer)
@@ -422,6 +423,194 @@ TEST_F(direct, an_address_that_goes_ends_it)
 	/* The neighbour was forgotten with its subnet. */
 	topo_run("ip neigh replace %s lladdr 02:00:00:00:77:02 dev "
 		 WIRE_NETDEV, variant->theirs);
+}
+
+/* ---- what comes later than a packet that went the short way ---- */
+
+/**
+ * struct obstacle - what an administrator does, and undoes
+ * @name: what to call it
+ * @on: command that does it
+ * @off: command that undoes it
+ * @by_stack: packets go on by the stack; else none arrives any more
+ * @family: 4 or 6: only for that; 0: for both
+ */
+struct obstacle {
+	const char *name;
+	const char *on;
+	const char *off;
+	bool by_stack;
+	int family;
+};
+
+#define CONF4	"/proc/sys/net/ipv4/conf/"
+#define DEL6	"ip -6 route del local " TOPO_IPV6 " dev " WIRE_NETDEV \
+		" table local"
+#define ADD6	"ip -6 route add local " TOPO_IPV6 " dev " WIRE_NETDEV \
+		" table local proto kernel"
+
+static const struct obstacle obstacles[] = {
+	{
+		.name = "blackhole to the source, which is validated",
+		.on = "echo 1 >" CONF4 WIRE_NETDEV "/rp_filter; "
+		      "ip route add blackhole " WIRE_PEER,
+		.off = "ip route del blackhole " WIRE_PEER
+		       "; echo 0 >" CONF4 WIRE_NETDEV "/rp_filter",
+		.family = 4,
+	}, {
+		.name = "unreachable source, validated for all interfaces",
+		.on = "echo 1 >" CONF4 "all/rp_filter; "
+		      "ip route add unreachable " WIRE_PEER,
+		.off = "ip route del unreachable " WIRE_PEER
+		       "; echo 0 >" CONF4 "all/rp_filter",
+		.family = 4,
+	}, {
+		.name = "the source is an address of this host",
+		.on = "ip addr add " WIRE_PEER "/32 dev lo",
+		.off = "ip addr del " WIRE_PEER "/32 dev lo",
+		.family = 4,
+	}, {
+		.name = "blackhole before the local route",
+		.on = "ip route prepend blackhole " TOPO_IPV4 " table local",
+		.off = "ip route del blackhole " TOPO_IPV4 " table local",
+		.family = 4,
+	}, {
+		.name = "no local route any more",
+		.on = "ip route del local " TOPO_IPV4 " dev " WIRE_NETDEV
+		      " table local",
+		.off = "ip route add local " TOPO_IPV4 " dev " WIRE_NETDEV
+		       " table local proto kernel scope host src " TOPO_IPV4,
+		.family = 4,
+	}, {
+		.name = "no local route any more",
+		.on = DEL6,
+		.off = ADD6,
+		.family = 6,
+	}, {
+		.name = "blackhole instead of the local route",
+		.on = DEL6 "; ip -6 route add blackhole " TOPO_IPV6
+		      " table local",
+		.off = "ip -6 route del blackhole " TOPO_IPV6
+		       " table local; " ADD6,
+		.family = 6,
+	}, {
+		.name = "blackhole behind the local route, which goes",
+		.on = "ip -6 route add blackhole " TOPO_IPV6
+		      " table local metric 2000; " DEL6,
+		.off = "ip -6 route del blackhole " TOPO_IPV6
+		       " table local metric 2000; " ADD6,
+		.family = 6,
+	}, {
+		.name = "filter at ingress, of all families",
+		.on = "nft 'table inet srt { chain c { type filter hook "
+		      "ingress device " WIRE_NETDEV " priority 0; "
+		      "udp dport 4791 drop; }; }'",
+		.off = "nft delete table inet srt",
+	}, {
+		.name = "filter of two families",
+		.on = "nft 'table inet srt { chain c { type filter hook "
+		      "input priority 0; udp dport 4791 drop; }; }'",
+		.off = "nft delete table inet srt",
+	}, {
+		.name = "filter as late as ours",
+		.on = "nft 'table netdev srt { chain c { type filter hook "
+		      "ingress device " WIRE_NETDEV " priority 2147483647; "
+		      "udp dport 4791 drop; }; }'",
+		.off = "nft delete table netdev srt",
+	}, {
+		.name = "tc",
+		.on = "tc qdisc add dev " WIRE_NETDEV " clsact && "
+		      "tc filter add dev " WIRE_NETDEV " ingress matchall "
+		      "action drop",
+		.off = "tc qdisc del dev " WIRE_NETDEV " clsact",
+	}, {
+		.name = "port of a bridge",
+		.on = "ip link add srtbr type bridge && "
+		      "ip link set " WIRE_NETDEV " master srtbr",
+		.off = "ip link del srtbr",
+	}, {
+		.name = "an interface on it that sees all",
+		.on = "ip link add link " WIRE_NETDEV
+		      " name srtmv type macvlan && ip link set srtmv up",
+		.off = "ip link del srtmv",
+		.by_stack = true,
+	}, {
+		.name = "down",
+		.on = "ip link set " WIRE_NETDEV " down",
+		.off = "ip link set " WIRE_NETDEV " up",
+	},
+};
+
+/* Those of IPv6 go when the interface goes down. */
+static int keep_addresses(void)
+{
+	return topo_run("echo 1 >/proc/sys/net/ipv6/conf/" WIRE_NETDEV
+			"/keep_addr_on_down");
+}
+
+static bool neighbours(void)
+{
+	return !topo_run("ip neigh replace " WIRE_PEER
+			 " lladdr 02:00:00:00:77:02 dev " WIRE_NETDEV
+			 " && ip neigh replace " WIRE_PEER6
+			 " lladdr 02:00:00:00:77:02 dev " WIRE_NETDEV);
+}
+
+TEST_F(direct, what_comes_later_is_in_the_way)
+{
+	size_t i;
+
+	ASSERT_EQ(0, topo_run("echo 0 >" CONF4 "all/rp_filter"));
+	ASSERT_EQ(0, set_rp_filter(0));
+	ASSERT_EQ(0, keep_addresses());
+	for (i = 0; i < sizeof(obstacles) / sizeof(obstacles[0]); i++) {
+		const struct obstacle *o = &obstacles[i];
+
+		if (o->family && o->family != (variant->is_v6 ? 6 : 4))
+			continue;
+		ASSERT_TRUE(goes_direct()) {
+			TH_LOG("before: %s", o->name);
+		}
+		ASSERT_EQ(0, topo_run("%s", o->on)) {
+			TH_LOG("%s", o->on);
+		}
+		EXPECT_TRUE(o->by_stack ? goes_by_stack() : is_stopped()) {
+			TH_LOG("%s", o->name);
+		}
+		ASSERT_EQ(0, topo_run("%s", o->off)) {
+			TH_LOG("%s", o->off);
+		}
+		ASSERT_TRUE(neighbours());
+		EXPECT_TRUE(arrives_soon(self, variant)) {
+			TH_LOG("after: %s", o->name);
+		}
+	}
+	EXPECT_TRUE(goes_direct());
+}
+
+/*
+ * Its routes are in another table from then on, and its packets another's. Where
+ * there is one, IPv6 has rules: those of another test.
+ */
+TEST_F(direct, a_vrf_is_asked)
+{
+	int64_t before;
+
+	if (variant->is_v6)
+		return;
+	ASSERT_TRUE(goes_direct());
+	ASSERT_EQ(0, keep_addresses());
+	ASSERT_EQ(0, topo_run("ip link add srtvrf type vrf table 77 && "
+			      "ip link set srtvrf up"));
+	before = counters_get("rx_direct");
+	ASSERT_EQ(0, topo_run("ip link set " WIRE_NETDEV " master srtvrf"));
+	EXPECT_TRUE(arrives_soon(self, variant));
+	EXPECT_TRUE(arrives(self, variant));
+	EXPECT_EQ(before, counters_get("rx_direct"));
+	ASSERT_EQ(0, topo_run("ip link del srtvrf"));
+	ASSERT_TRUE(neighbours());
+	EXPECT_TRUE(arrives_soon(self, variant));
+	EXPECT_TRUE(goes_direct());
 }
 
 /* A socket would not hear either what a policy keeps out. */
