@@ -27,6 +27,13 @@
 #include "qp_state.h"
 #include "rx.h"
 
+/*
+ * No kernel makes longer trains (UDP_MAX_SEGMENTS of the newest), but a
+ * neighbour's may say that each packet is of a few bytes. An engine takes an
+ * skb as a whole.
+ */
+#define TRAIN_MOST	128
+
 /* Is this UDP to the RoCE port? */
 static bool skb_is_roce(const struct sk_buff *skb, int udp_at)
 {
@@ -50,6 +57,17 @@ static bool udp_length_is_right(const struct sk_buff *skb, int udp_at)
 		return skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
 	udp = skb_header_pointer(skb, udp_at, sizeof(buf), &buf);
 	return udp && ntohs(udp->len) == skb->len - udp_at;
+}
+
+/*
+ * Is our UDP checksum what somebody else is to compute? A neighbour that we
+ * cannot trust may ask for any two bytes: then it has not vouched for these.
+ */
+static bool is_from_stack(const struct sk_buff *skb, int udp_at)
+{
+	return skb->ip_summed == CHECKSUM_PARTIAL &&
+	       skb_checksum_start_offset(skb) == udp_at &&
+	       skb->csum_offset == offsetof(struct udphdr, check);
 }
 
 /* Lets go of all that the stack has attached; the inbox may keep it long. */
@@ -77,7 +95,7 @@ bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 	int udp_at = is_v6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	int begin = udp_at + sizeof(struct udphdr);
 	int len = skb->len - begin;
-	int seg;
+	int seg, count;
 
 	/* From reserves that are there for swapping, to be sent again. */
 	if (skb_pfmemalloc(skb)) {
@@ -93,14 +111,19 @@ bool srdma_rx_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 		*why = SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT;
 		return false;
 	}
+	/* gso_segs may come from a neighbour that we cannot trust. */
+	count = DIV_ROUND_UP(len, seg);
+	if (count > TRAIN_MOST) {
+		*why = SRDMA_STAT_RX_MALFORMED;
+		return false;
+	}
 	*srdma_arrival(skb) = (struct srdma_arrival) {
 		.dev = dev,
 		.next = begin,
 		.seg = min(seg, len),
-		/* gso_segs may come from a neighbour that we cannot trust. */
-		.left = DIV_ROUND_UP(len, seg),
-		.kind = skb->ip_summed == CHECKSUM_PARTIAL ?
-			SRDMA_ARRIVAL_TRUSTED : SRDMA_ARRIVAL_WIRE,
+		.left = count,
+		.kind = is_from_stack(skb, udp_at) ? SRDMA_ARRIVAL_TRUSTED :
+						     SRDMA_ARRIVAL_WIRE,
 		.is_v6 = is_v6,
 	};
 	return true;

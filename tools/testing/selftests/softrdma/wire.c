@@ -309,13 +309,20 @@ int wire_capture(struct wire_frame *frame, int timeout_ms)
 	return -ETIMEDOUT;
 }
 
+int wire_inject_as(const struct wire_frame *frame,
+		   const struct virtio_net_hdr *hdr)
+{
+	struct iovec iov[2] = {
+		{ .iov_base = (void *)hdr, .iov_len = sizeof(*hdr) },
+		{ .iov_base = (void *)frame->bytes, .iov_len = frame->len },
+	};
+
+	return writev(tap, iov, 2) < 0 ? -errno : 0;
+}
+
 int wire_inject(const struct wire_frame *frame, bool partial)
 {
 	struct virtio_net_hdr hdr = {};
-	struct iovec iov[2] = {
-		{ .iov_base = &hdr, .iov_len = sizeof(hdr) },
-		{ .iov_base = (void *)frame->bytes, .iov_len = frame->len },
-	};
 
 	if (partial) {
 		hdr.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
@@ -325,5 +332,5 @@ int wire_inject(const struct wire_frame *frame, bool partial)
 	}
 	if (frame->in_pages)
 		hdr.hdr_len = WIRE_IP;
-	return writev(tap, iov, 2) < 0 ? -errno : 0;
+	return wire_inject_as(frame, &hdr);
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct virtio_net_hdr;
+
 #define WIRE_NETDEV	"srtw0"
 #define WIRE_OURS4	0x0a4d0001	/* TOPO_IPV4 */
 #define WIRE_PEER4	0x0a4d0002	/* 10.77.0.2 */
@@ -101,5 +103,9 @@ int wire_capture(struct wire_frame *frame, int timeout_ms);
  * checksum to others. 0 or -errno.
  */
 int wire_inject(const struct wire_frame *frame, bool partial);
+
+/* The same, whatever the virtio peer says of it. */
+int wire_inject_as(const struct wire_frame *frame,
+		   const struct virtio_net_hdr *hdr);
 
 #endif

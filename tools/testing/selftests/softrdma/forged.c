@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A neighbour that lies about its frames: a virtual machine, or a container with
+ * a packet socket, says beside each what is still to be done to it, and that
+ * need not be true. Its packets are then dropped and counted, or are what they
+ * would have been alone; never more than a host on the wire could say.
+ *
+ * SRT_SEED repeats a run's frames, SRT_SOAK=1 sends twenty times as many.
+ */
+#include <linux/virtio_net.h>
+
+#include "peer_fixture.h"
+#include "twin.h"
+
+/* A WRITE of nothing: BTH, RETH, ICRC. */
+#define PACKET		32
+
+/* What no kernel makes a longer train than. */
+#define TRAIN_MOST	128
+
+#define FORGERIES	30000
+
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4
+#define VIRTIO_NET_HDR_GSO_UDP_L4 5
+#endif
+
+/* From BTH to ICRC, which is right only if nothing comes before or behind it. */
+static void put_packet(uint8_t *at, const struct peer *peer, uint32_t psn)
+{
+	memset(at, 0, PACKET);
+	at[0] = RC_WRITE_ONLY;
+	at[1] = 0x40;
+	at[2] = at[3] = 0xff;
+	at[5] = peer->qp->qp_num >> 16;
+	at[6] = peer->qp->qp_num >> 8;
+	at[7] = peer->qp->qp_num;
+	at[9] = psn >> 16;
+	at[10] = psn >> 8;
+	at[11] = psn;
+}
+
+/* So many packets behind one UDP header, lengths and IP checksum right. */
+static void build_train(struct wire_frame *frame, const struct peer *peer,
+			uint32_t psn, int count)
+{
+	static const uint8_t room[sizeof(frame->bytes)];
+	struct wire_packet packet = {
+		.payload = room, .payload_len = count * PACKET - 16,
+	};
+	int i;
+
+	wire_build(frame, &packet);
+	for (i = 0; i < count; i++)
+		put_packet(frame->bytes + WIRE_BTH + i * PACKET, peer, psn + i);
+}
+
+static struct virtio_net_hdr train_header(void)
+{
+	return (struct virtio_net_hdr) {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4,
+		.hdr_len = WIRE_BTH,
+		.gso_size = PACKET,
+		.csum_start = WIRE_UDP,
+		.csum_offset = 6,
+	};
+}
+
+/* Kernels before 6.2 do not take trains from a neighbour at all. */
+static bool takes_trains(const struct peer *peer)
+{
+	struct virtio_net_hdr hdr = train_header();
+	struct wire_frame frame;
+
+	/* For a QP that is not there. */
+	build_train(&frame, peer, PSN, 2);
+	memset(frame.bytes + WIRE_BTH + 5, 0, 3);
+	memset(frame.bytes + WIRE_BTH + PACKET + 5, 0, 3);
+	return wire_inject_as(&frame, &hdr) != -EINVAL;
+}
+
+/* The QP hears what its peer says, from @psn on. */
+static bool hears(struct peer *peer, uint32_t psn)
+{
+	return !peer_rdma(peer, RC_WRITE_ONLY, psn, 0, 4, 4) &&
+	       peer_awaits(&(struct peer_heard){}, RC_ACK, psn);
+}
+
+/*
+ * Who leaves the UDP checksum to others has not sent the packet over a wire, and
+ * its ICRC is not looked at. Who leaves something else to them may have.
+ */
+TEST_F(peer, only_the_udp_checksum_vouches_for_the_icrc)
+{
+	static const uint16_t elsewhere[][2] = {
+		{ WIRE_UDP, 4 }, { WIRE_UDP, 2 }, { WIRE_UDP + 8, 6 },
+		{ WIRE_UDP + 2, 4 },
+	};
+	struct virtio_net_hdr hdr = train_header();
+	int64_t heard = counters_get("req_write");
+	int64_t wrong = counters_get("rx_drop_icrc");
+	struct wire_frame frame;
+	size_t i;
+
+	hdr.gso_type = VIRTIO_NET_HDR_GSO_NONE;
+	hdr.gso_size = 0;
+	build_train(&frame, &self->peer, PSN, 1);
+	for (i = 0; i < 4; i++) {
+		hdr.csum_start = elsewhere[i][0];
+		hdr.csum_offset = elsewhere[i][1];
+		ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+		EXPECT_EQ(wrong + i + 1, counters_get("rx_drop_icrc"));
+	}
+	EXPECT_EQ(heard, counters_get("req_write"));
+	hdr.csum_start = WIRE_UDP;
+	hdr.csum_offset = 6;
+	ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+	EXPECT_EQ(heard + 1, counters_get("req_write"));
+	EXPECT_TRUE(hears(&self->peer, PSN + 1));
+}
+
+TEST_F(peer, trains_are_as_long_as_their_bytes)
+{
+	struct virtio_net_hdr hdr = train_header();
+	int64_t heard = counters_get("req_write");
+	struct wire_frame frame;
+	uint32_t psn = PSN;
+	int count;
+
+	if (!takes_trains(&self->peer))
+		return;
+	for (count = 2; count <= 64; count *= 2) {
+		build_train(&frame, &self->peer, psn, count);
+		ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+		psn += count;
+		EXPECT_EQ(heard + psn - PSN, counters_get("req_write"));
+	}
+	/* One packet that calls itself a train. */
+	hdr.gso_size = 1400;
+	build_train(&frame, &self->peer, psn, 1);
+	ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+	EXPECT_EQ(heard + psn + 1 - PSN, counters_get("req_write"));
+	EXPECT_TRUE(hears(&self->peer, psn + 1));
+}
+
+/* The stack asks how many there are behind the checksum, wherever that is. */
+TEST_F(peer, a_train_of_too_many_is_none)
+{
+	struct virtio_net_hdr hdr = train_header();
+	int64_t bad = counters_get("rx_drop_malformed");
+	int64_t packets = counters_get("rx_packets");
+	int64_t wrong = counters_get("rx_drop_icrc");
+	struct wire_frame frame;
+
+	if (!takes_trains(&self->peer))
+		return;
+	build_train(&frame, &self->peer, PSN, TRAIN_MOST + 1);
+	hdr.csum_start = WIRE_BTH + TRAIN_MOST / 2 * PACKET;
+	ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+	EXPECT_EQ(bad + 1, counters_get("rx_drop_malformed"));
+	EXPECT_EQ(packets, counters_get("rx_packets"));
+	EXPECT_EQ(wrong, counters_get("rx_drop_icrc"));
+	EXPECT_TRUE(hears(&self->peer, PSN));
+}
+
+/* Each is dropped whole, or packet by packet, and a live QP goes on. */
+TEST_F(peer, segments_of_no_packet_are_dropped)
+{
+	static const uint16_t sizes[] = { 1, 15, 16, 17, 31, 33, 63, 1000 };
+	struct virtio_net_hdr hdr = train_header();
+	int64_t heard = counters_get("req_write");
+	struct wire_frame frame;
+	size_t i;
+
+	if (!takes_trains(&self->peer))
+		return;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		/* None of them is what is expected. */
+		build_train(&frame, &self->peer, PSN - 5000, 64);
+		hdr.gso_size = sizes[i];
+		wire_inject_as(&frame, &hdr);
+	}
+	EXPECT_EQ(heard, counters_get("req_write"));
+	EXPECT_TRUE(hears(&self->peer, PSN));
+}
+
+static uint16_t any_offset(uint32_t *random, const struct wire_frame *frame)
+{
+	static const uint16_t known[] = {
+		0, 1, WIRE_IP, WIRE_UDP, WIRE_UDP + 6, WIRE_BTH, 0xffff,
+	};
+
+	return twin_random(random) & 1 ? known[twin_random(random) % 7] :
+	       twin_random(random) % (frame->len + 8);
+}
+
+static void forge(uint32_t *random, const struct wire_frame *frame,
+		  struct virtio_net_hdr *hdr)
+{
+	static const uint8_t types[] = {
+		VIRTIO_NET_HDR_GSO_NONE, VIRTIO_NET_HDR_GSO_TCPV4,
+		VIRTIO_NET_HDR_GSO_UDP, VIRTIO_NET_HDR_GSO_TCPV6,
+		VIRTIO_NET_HDR_GSO_UDP_L4, VIRTIO_NET_HDR_GSO_UDP_L4,
+		VIRTIO_NET_HDR_GSO_UDP_L4 | VIRTIO_NET_HDR_GSO_ECN,
+	};
+
+	*hdr = train_header();
+	if (twin_random(random) % 8 == 0)
+		hdr->flags = twin_random(random);
+	hdr->gso_type = types[twin_random(random) % sizeof(types)];
+	hdr->hdr_len = any_offset(random, frame);
+	if (twin_random(random) % 4 == 0)
+		hdr->csum_start = any_offset(random, frame);
+	if (twin_random(random) % 4 == 0)
+		hdr->csum_offset = twin_random(random) % 64;
+	hdr->gso_size = any_offset(random, frame);
+}
+
+TEST_F(peer, no_forgery_hurts)
+{
+	uint32_t seed = twin_seed(), random = seed;
+	struct virtio_net_hdr hdr;
+	struct wire_frame frame;
+	int i, taken = 0;
+
+	TH_LOG("SRT_SEED=%u", seed);
+	for (i = 0; i < FORGERIES * twin_soak(); i++) {
+		build_train(&frame, &self->peer, PSN + i,
+			    1 + twin_random(&random) % 200);
+		/* Cut off anywhere, and now and then with lengths to match. */
+		if (twin_random(&random) % 4 == 0)
+			frame.len = WIRE_IP + twin_random(&random) %
+					      (frame.len - WIRE_IP);
+		if (frame.len > WIRE_BTH && twin_random(&random) % 2)
+			wire_seal(&frame);
+		if (frame.len > WIRE_BTH && twin_random(&random) % 4 == 0)
+			frame.bytes[WIRE_BTH + twin_random(&random) %
+				    (frame.len - WIRE_BTH)] =
+				twin_random(&random);
+		forge(&random, &frame, &hdr);
+		taken += !wire_inject_as(&frame, &hdr);
+	}
+	EXPECT_LT(FORGERIES / 8, taken);
+	ASSERT_EQ(0, peer_reconnect(&self->peer, &self->attr));
+	EXPECT_TRUE(hears(&self->peer, PSN));
+}
+
+TEST_HARNESS_MAIN
