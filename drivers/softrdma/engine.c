@@ -23,6 +23,12 @@ enum {
 /* What one run may do before it goes on in softirq, in packets. */
 #define ENGINE_BUDGET		256
 
+/*
+ * What one run inside another may do: that one runs again for what it left, and
+ * what both do together keeps all others from the CPU.
+ */
+#define ENGINE_INNER_BUDGET	64
+
 /* Runs inside runs: our doorbell, the peer's receive side, and no more. */
 #define ENGINE_MAX_DEPTH	2
 
@@ -143,6 +149,8 @@ static void run_owned(struct srdma_engine *engine)
 {
 	int budget = ENGINE_BUDGET;
 
+	if (this_cpu_read(engine_depth))
+		budget = ENGINE_INNER_BUDGET;
 	this_cpu_inc(engine_depth);
 	for (;;) {
 		atomic_andnot(ENGINE_KICKED, &engine->state);
@@ -154,9 +162,12 @@ static void run_owned(struct srdma_engine *engine)
 		}
 		if (try_leave(engine))
 			break;
-		/* Somebody kicked; do not let two engines chase each other. */
-		budget -= ENGINE_BUDGET / 8;
-		if (budget <= 0) {
+		/*
+		 * Somebody kicked; do not let two engines chase each other. All
+		 * of these runs do no more than two with the whole budget.
+		 */
+		budget /= 2;
+		if (!budget) {
 			leave_to_softirq(engine);
 			break;
 		}
