@@ -98,14 +98,14 @@ void srdma_av_keep(struct rdma_ah_attr *keep, const struct rdma_ah_attr *attr)
 }
 
 static int publish_ah(struct srdma_dev *dev, struct srdma_ah_entry *entry,
-		      u32 *num, gfp_t gfp)
+		      u32 *num)
 {
 	unsigned long flags;
 	int ret;
 
 	xa_lock_irqsave(&dev->ahs, flags);
 	ret = __xa_alloc_cyclic(&dev->ahs, num, entry, XA_LIMIT(1, U32_MAX),
-				&dev->next_ah, gfp);
+				&dev->next_ah, SRDMA_GFP);
 	xa_unlock_irqrestore(&dev->ahs, flags);
 	return ret < 0 ? ret : 0;
 }
@@ -122,19 +122,22 @@ static void withdraw(struct srdma_dev *dev, u32 num)
 	kfree_rcu(entry, rcu);
 }
 
-/* Gives user space a number to name the handle by. */
+/* Gives user space, which may sleep here, a number to name the handle by. */
 static int create_numbered(struct srdma_ah *ah, const struct rdma_ah_attr *attr,
-			   struct ib_udata *udata, gfp_t gfp)
+			   struct ib_udata *udata)
 {
 	struct srdma_dev *dev = to_sdev(ah->ib.device);
 	struct srdma_abi_create_ah_resp resp = {};
 	struct srdma_ah_entry *entry;
 	int err;
 
-	entry = entry_create(dev, ah->ib.pd, attr, gfp);
+	err = srdma_bounds_room();
+	if (err)
+		return err;
+	entry = entry_create(dev, ah->ib.pd, attr, SRDMA_GFP);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
-	err = publish_ah(dev, entry, &ah->num, gfp);
+	err = publish_ah(dev, entry, &ah->num);
 	if (err) {
 		kfree(entry);
 		return err;
@@ -156,17 +159,15 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 {
 	struct srdma_dev *dev = to_sdev(ib->device);
 	struct srdma_ah *ah = to_sah(ib);
-	gfp_t gfp;
 	int err;
 
-	gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL : GFP_ATOMIC;
 	err = srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_AH);
 	if (err)
 		return err;
-	err = udata ? create_numbered(ah, init->ah_attr, udata, gfp) :
+	err = udata ? create_numbered(ah, init->ah_attr, udata) :
 		      srdma_av_init(&ah->av, dev, init->ah_attr, 0, 0);
 	if (err)
 		srdma_dev_uncount(dev, SRDMA_OBJ_AH);

@@ -71,7 +71,7 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 
 	if (attr->flags)
 		return -EOPNOTSUPP;
-	if (!attr->cqe || attr->cqe > SRDMA_MAX_CQE ||
+	if (!attr->cqe || attr->cqe > dev->bounds.cqe ||
 	    attr->comp_vector >= ib->device->num_comp_vectors)
 		return -EINVAL;
 	err = srdma_udata_no_input(udata);
@@ -182,7 +182,7 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 	unsigned long flags;
 	int err;
 
-	if (!cqe || cqe > SRDMA_MAX_CQE)
+	if (!cqe || cqe > to_sdev(cq->ib.device)->bounds.cqe)
 		return -EINVAL;
 	err = srdma_udata_no_input(udata);
 	if (err)

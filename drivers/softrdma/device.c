@@ -29,6 +29,9 @@
 static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 			struct ib_udata *udata)
 {
+	const struct srdma_bounds *bounds = &to_sdev(ib)->bounds;
+	const u32 *most = bounds->objects;
+
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 
@@ -39,8 +42,8 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		/* A region may start at any multiple of a page. */
 		.page_size_cap = ~(u64)(PAGE_SIZE - 1),
 		.vendor_id = 0xffffff,
-		.max_qp = SRDMA_MAX_QP,
-		.max_qp_wr = SRDMA_MAX_QP_WR,
+		.max_qp = most[SRDMA_OBJ_QP],
+		.max_qp_wr = bounds->wr,
 		.device_cap_flags = IB_DEVICE_CHANGE_PHY_PORT |
 				    IB_DEVICE_UD_AV_PORT_ENFORCE |
 				    IB_DEVICE_CURR_QP_STATE_MOD |
@@ -58,12 +61,12 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_send_sge = SRDMA_MAX_SGE,
 		.max_recv_sge = SRDMA_MAX_SGE,
 		.max_sge_rd = SRDMA_MAX_SGE,
-		.max_cq = SRDMA_MAX_CQ,
-		.max_cqe = SRDMA_MAX_CQE,
-		.max_mr = SRDMA_MAX_MR,
-		.max_pd = SRDMA_MAX_PD,
+		.max_cq = most[SRDMA_OBJ_CQ],
+		.max_cqe = bounds->cqe,
+		.max_mr = most[SRDMA_OBJ_MR],
+		.max_pd = most[SRDMA_OBJ_PD],
 		.max_qp_rd_atom = SRDMA_MAX_RD_ATOMIC,
-		.max_res_rd_atom = SRDMA_MAX_RD_ATOMIC * SRDMA_MAX_QP,
+		.max_res_rd_atom = SRDMA_MAX_RD_ATOMIC * most[SRDMA_OBJ_QP],
 		.max_qp_init_rd_atom = SRDMA_MAX_RD_ATOMIC,
 		/*
 		 * More is true: they are atomic to every CPU. But nearly every
@@ -71,14 +74,14 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		 * 1.13 finds no atomics in a device that says GLOB).
 		 */
 		.atomic_cap = IB_ATOMIC_HCA,
-		.max_mw = SRDMA_MAX_MW,
-		.max_mcast_grp = SRDMA_MAX_MCAST_GROUPS,
+		.max_mw = most[SRDMA_OBJ_MW],
+		.max_mcast_grp = most[SRDMA_OBJ_MCAST],
 		.max_mcast_qp_attach = SRDMA_MAX_MCAST_QP_ATTACH,
 		.max_total_mcast_qp_attach =
-			SRDMA_MAX_MCAST_GROUPS * SRDMA_MAX_MCAST_QP_ATTACH,
-		.max_ah = SRDMA_MAX_AH,
-		.max_srq = SRDMA_MAX_SRQ,
-		.max_srq_wr = SRDMA_MAX_SRQ_WR,
+			most[SRDMA_OBJ_MCAST] * SRDMA_MAX_MCAST_QP_ATTACH,
+		.max_ah = most[SRDMA_OBJ_AH],
+		.max_srq = most[SRDMA_OBJ_SRQ],
+		.max_srq_wr = bounds->wr,
 		.max_srq_sge = SRDMA_MAX_SGE,
 		.max_fast_reg_page_list_len = SRDMA_MAX_FRMR_PAGES,
 		.max_pkeys = SRDMA_PKEY_TABLE_LEN,
@@ -289,18 +292,6 @@ static const struct ib_device_ops dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, srdma_qp_handle, ib),
 };
 
-static const int object_limits[SRDMA_OBJ_COUNT] = {
-	[SRDMA_OBJ_UCONTEXT] = SRDMA_MAX_UCONTEXT,
-	[SRDMA_OBJ_PD] = SRDMA_MAX_PD,
-	[SRDMA_OBJ_AH] = SRDMA_MAX_AH,
-	[SRDMA_OBJ_CQ] = SRDMA_MAX_CQ,
-	[SRDMA_OBJ_SRQ] = SRDMA_MAX_SRQ,
-	[SRDMA_OBJ_QP] = SRDMA_MAX_QP,
-	[SRDMA_OBJ_MR] = SRDMA_MAX_MR,
-	[SRDMA_OBJ_MW] = SRDMA_MAX_MW,
-	[SRDMA_OBJ_MCAST] = SRDMA_MAX_MCAST_GROUPS,
-};
-
 /**
  * srdma_dev_count - count one more object
  * @dev: device
@@ -310,8 +301,8 @@ static const int object_limits[SRDMA_OBJ_COUNT] = {
  */
 int srdma_dev_count(struct srdma_dev *dev, enum srdma_object kind)
 {
-	return atomic_add_unless(&dev->count[kind], 1, object_limits[kind]) ?
-		0 : -ENOMEM;
+	return atomic_add_unless(&dev->count[kind], 1,
+				 dev->bounds.objects[kind]) ? 0 : -ENOMEM;
 }
 
 void srdma_dev_uncount(struct srdma_dev *dev, enum srdma_object kind)
@@ -374,9 +365,11 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	dev->gid_ndev = is_vlan_dev(ndev) ? vlan_dev_real_dev(ndev) : ndev;
 	INIT_LIST_HEAD(&dev->link_entry);
 	srdma_gids_begin(dev);
-	xa_init_flags(&dev->qp_numbers, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->key_numbers, XA_FLAGS_ALLOC1);
+	srdma_bounds_init(&dev->bounds);
+	xa_init_flags(&dev->qp_numbers, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ |
+		      XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->key_numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	srdma_drain_init(&dev->drain);
 	mutex_init(&dev->mcast_lock);
 	INIT_LIST_HEAD(&dev->mcast);

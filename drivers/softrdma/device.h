@@ -11,6 +11,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "bounds.h"
 #include "drain.h"
 #include "gids.h"
 #include "stats.h"
@@ -22,25 +23,14 @@ struct srdma_net;
 #define SRDMA_PORT		1
 
 /*
- * What the device promises; Documentation/softrdma/limits.rst says why each
- * is what it is.
+ * What the device promises on every machine; what depends on the memory is in
+ * struct srdma_bounds. Documentation/softrdma/limits.rst says why each is what
+ * it is.
  */
 enum srdma_limits {
-	SRDMA_MAX_QP = 32768,
-	SRDMA_MAX_QP_WR = 65536,
 	SRDMA_MAX_SGE = 32,
 	SRDMA_MAX_INLINE = 512,
-	SRDMA_MAX_CQ = 32768,
-	SRDMA_MAX_CQE = (1 << 20) - 1,
-	SRDMA_MAX_SRQ = 16384,
-	SRDMA_MAX_SRQ_WR = 65536,
-	SRDMA_MAX_MR = 524288,
-	SRDMA_MAX_MW = 524288,
-	SRDMA_MAX_PD = 65536,
-	SRDMA_MAX_AH = 65536,
-	SRDMA_MAX_UCONTEXT = 65536,
 	SRDMA_MAX_RD_ATOMIC = 128,
-	SRDMA_MAX_MCAST_GROUPS = 8192,
 	SRDMA_MAX_MCAST_QP_ATTACH = 56,
 	SRDMA_MAX_FRMR_PAGES = 4096,
 	SRDMA_GID_TABLE_LEN = 1024,
@@ -49,32 +39,6 @@ enum srdma_limits {
 
 #define SRDMA_MAX_MESSAGE	(1U << 31)
 #define SRDMA_MAX_MR_BYTES	(1ULL << 46)
-
-/**
- * enum srdma_object - kinds of objects that are counted against a limit
- * @SRDMA_OBJ_UCONTEXT: user contexts
- * @SRDMA_OBJ_PD: protection domains
- * @SRDMA_OBJ_AH: address handles
- * @SRDMA_OBJ_CQ: completion queues
- * @SRDMA_OBJ_SRQ: shared receive queues
- * @SRDMA_OBJ_QP: queue pairs
- * @SRDMA_OBJ_MR: memory regions
- * @SRDMA_OBJ_MW: memory windows
- * @SRDMA_OBJ_MCAST: multicast groups with a member
- * @SRDMA_OBJ_COUNT: number of kinds
- */
-enum srdma_object {
-	SRDMA_OBJ_UCONTEXT,
-	SRDMA_OBJ_PD,
-	SRDMA_OBJ_AH,
-	SRDMA_OBJ_CQ,
-	SRDMA_OBJ_SRQ,
-	SRDMA_OBJ_QP,
-	SRDMA_OBJ_MR,
-	SRDMA_OBJ_MW,
-	SRDMA_OBJ_MCAST,
-	SRDMA_OBJ_COUNT,
-};
 
 /**
  * struct srdma_dev - an RDMA device on a network interface
@@ -102,6 +66,7 @@ enum srdma_object {
  * @drain: looks after queue pairs in the error state
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
  * @mcast: multicast groups that have a member
+ * @bounds: how many there may be, and how large
  * @count: how many objects of each kind exist
  * @srq_num: last number given to an SRQ
  * @stats: per-CPU event counters
@@ -136,6 +101,7 @@ struct srdma_dev {
 	struct mutex mcast_lock;
 	struct list_head mcast;
 
+	struct srdma_bounds bounds;
 	atomic_t count[SRDMA_OBJ_COUNT];
 	atomic_t srq_num;
 	struct srdma_stats __percpu *stats;

@@ -32,7 +32,7 @@ int srdma_key_publish(struct srdma_dev *dev, struct srdma_key *key,
 	int err;
 
 	err = xa_alloc_cyclic(&dev->key_numbers, &index, NULL, KEY_INDEXES,
-			      &dev->next_key, GFP_KERNEL_ACCOUNT);
+			      &dev->next_key, SRDMA_GFP);
 	if (err < 0)
 		return err;
 	err = srdma_table_reserve(&dev->keys, index);

@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "bounds.h"
 #include "loan.h"
 
 /* A send queue takes this many serials at a time from those of all. */
@@ -81,7 +82,7 @@ void srdma_loans_call_back(struct srdma_loans *loans)
  */
 int srdma_loans_init(struct srdma_loans *loans, u32 count)
 {
-	loans->slot = kcalloc(count, sizeof(*loans->slot), GFP_KERNEL_ACCOUNT);
+	loans->slot = kcalloc(count, sizeof(*loans->slot), SRDMA_GFP);
 	loans->mask = count - 1;
 	loans->next = ~0ULL;
 	return loans->slot ? 0 : -ENOMEM;

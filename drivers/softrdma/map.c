@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "bounds.h"
 #include "map.h"
 
 /**
@@ -107,8 +108,7 @@ int srdma_map_build(struct srdma_map *map, struct sg_table *sgt, u64 skip,
 	map->count = count;
 	map->offset = first + skip;
 	map->length = length;
-	map->blocks = kvmalloc_array(count, sizeof(*map->blocks),
-				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	map->blocks = kvmalloc_array(count, sizeof(*map->blocks), SRDMA_GFP);
 	if (!map->blocks)
 		return -ENOMEM;
 	fill_blocks(map, sgt);

@@ -124,7 +124,7 @@ static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
 	err = srdma_dev_count(dev, SRDMA_OBJ_MCAST);
 	if (err)
 		return ERR_PTR(err);
-	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	group = kzalloc(sizeof(*group), SRDMA_GFP);
 	if (!group) {
 		err = -ENOMEM;
 		goto err_count;
@@ -175,7 +175,7 @@ static int add_member(struct srdma_mcast_group *group, struct srdma_qp *qp)
 		return 0;
 	if (group->count >= SRDMA_MAX_MCAST_QP_ATTACH)
 		return -ENOMEM;
-	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	member = kzalloc(sizeof(*member), SRDMA_GFP);
 	if (!member)
 		return -ENOMEM;
 	refcount_inc(&qp->refs);

@@ -53,7 +53,7 @@ static struct srdma_mr *mr_create(struct ib_pd *pd, enum srdma_mr_kind kind)
 	err = srdma_dev_count(dev, SRDMA_OBJ_MR);
 	if (err)
 		return ERR_PTR(err);
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	mr = kzalloc(sizeof(*mr), SRDMA_GFP);
 	if (!mr) {
 		err = -ENOMEM;
 		goto err_count;
@@ -185,7 +185,7 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	int err;
 
 	err = srdma_udata_no_input(udata) ?: check_access(access) ?:
-	      check_range(start, length, iova);
+	      check_range(start, length, iova) ?: srdma_bounds_before(0);
 	if (err)
 		return ERR_PTR(err);
 	mr = mr_create(pd, SRDMA_MR_USER);
@@ -195,14 +195,20 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	if (IS_ERR(mr->umem)) {
 		err = PTR_ERR(mr->umem);
 		mr->umem = NULL;
-		mr_destroy(to_sdev(pd->device), mr);
-		return ERR_PTR(err);
+		goto err_mr;
 	}
+	err = srdma_bounds_after(0);
+	if (err)
+		goto err_mr;
 	/* Not all of the core's ways here fill this in. */
 	mr->ib.iova = iova;
 	mr->ib.length = length;
 	mr_open(mr, pd, iova, access);
 	return &mr->ib;
+
+err_mr:
+	mr_destroy(to_sdev(pd->device), mr);
+	return ERR_PTR(err);
 }
 
 /* For kernels that can pass a hint on how a device is to reach the memory. */

@@ -36,7 +36,10 @@ int srdma_mw_alloc(struct ib_mw *ib, struct ib_udata *udata)
 	      srdma_dev_count(dev, SRDMA_OBJ_MW);
 	if (err)
 		return err;
-	mw = kzalloc(sizeof(*mw), GFP_KERNEL_ACCOUNT);
+	err = srdma_bounds_room();
+	if (err)
+		goto err_count;
+	mw = kzalloc(sizeof(*mw), SRDMA_GFP);
 	if (!mw) {
 		err = -ENOMEM;
 		goto err_count;

@@ -38,13 +38,14 @@ static int qp_type(const struct ib_qp_init_attr *init, enum srdma_qpt *qpt)
 	}
 }
 
-static int check_cap(const struct ib_qp_cap *cap, bool has_srq)
+static int check_cap(const struct srdma_dev *dev, const struct ib_qp_cap *cap,
+		     bool has_srq)
 {
-	if (cap->max_send_wr > SRDMA_MAX_QP_WR ||
+	if (cap->max_send_wr > dev->bounds.wr ||
 	    cap->max_send_sge > SRDMA_MAX_SGE ||
 	    cap->max_inline_data > SRDMA_MAX_INLINE)
 		return -EINVAL;
-	if (!has_srq && (cap->max_recv_wr > SRDMA_MAX_QP_WR ||
+	if (!has_srq && (cap->max_recv_wr > dev->bounds.wr ||
 			 cap->max_recv_sge > SRDMA_MAX_SGE))
 		return -EINVAL;
 	return 0;
@@ -62,7 +63,8 @@ static int check_create_qp(struct srdma_dev *dev,
 	if (init->qp_type == IB_QPT_GSI &&
 	    (udata || init->port_num != SRDMA_PORT))
 		return -EINVAL;
-	return check_cap(&init->cap, init->srq) ?: srdma_udata_no_input(udata);
+	return check_cap(dev, &init->cap, init->srq) ?:
+	       srdma_udata_no_input(udata);
 }
 
 /* The slots have room for so many pieces, or so many inline bytes. */
@@ -209,7 +211,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 {
 	struct srdma_qp *qp;
 
-	qp = kzalloc(sizeof(*qp), is_user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	qp = kzalloc(sizeof(*qp), SRDMA_GFP);
 	if (!qp)
 		return NULL;
 	refcount_set(&qp->refs, 1);
@@ -246,11 +248,11 @@ static int publish_qp(struct srdma_qp *qp)
 
 	if (qp->qpt == SRDMA_QPT_GSI) {
 		qp->qpn = 1;
-		err = xa_insert(&dev->qp_numbers, 1, NULL, GFP_KERNEL);
+		err = xa_insert(&dev->qp_numbers, 1, NULL, SRDMA_GFP);
 	} else {
 		err = xa_alloc_cyclic(&dev->qp_numbers, &qp->qpn, NULL,
 				      XA_LIMIT(FIRST_QPN, LAST_QPN),
-				      &dev->next_qpn, GFP_KERNEL);
+				      &dev->next_qpn, SRDMA_GFP);
 	}
 	if (err < 0)
 		return err;

@@ -323,8 +323,7 @@ static int prepare_move(const struct srdma_qp *qp,
 	if (!(mask & IB_QP_MAX_DEST_RD_ATOMIC) || qp->qpt != SRDMA_QPT_RC ||
 	    !attr->max_dest_rd_atomic || qp->state != IB_QPS_INIT)
 		return 0;
-	*res = kcalloc(attr->max_dest_rd_atomic, sizeof(**res),
-		       GFP_KERNEL_ACCOUNT);
+	*res = kcalloc(attr->max_dest_rd_atomic, sizeof(**res), SRDMA_GFP);
 	return *res ? 0 : -ENOMEM;
 }
 

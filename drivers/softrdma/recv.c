@@ -595,8 +595,7 @@ int srdma_recv_init(struct srdma_qp *qp)
 {
 	struct srdma_responder *resp = &qp->resp;
 
-	resp->rwqe = kzalloc(srdma_rwqe_size(max_rq_sge(qp)),
-			     GFP_KERNEL_ACCOUNT);
+	resp->rwqe = kzalloc(srdma_rwqe_size(max_rq_sge(qp)), SRDMA_GFP);
 	if (!resp->rwqe)
 		return -ENOMEM;
 	srdma_path_init(&resp->path);

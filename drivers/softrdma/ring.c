@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "bounds.h"
 #include "compat/compat.h"
 #include "ring.h"
 
@@ -65,12 +66,11 @@ static void *alloc_mapped(size_t bytes)
 	unsigned long i;
 	void *base;
 
-	pages = kvmalloc_array(count, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	pages = kvmalloc_array(count, sizeof(*pages), SRDMA_GFP);
 	if (!pages)
 		return NULL;
 	for (i = 0; i < count; i++) {
-		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-				      __GFP_NOWARN);
+		pages[i] = alloc_page(SRDMA_GFP | __GFP_ZERO);
 		if (!pages[i])
 			goto err_pages;
 		cond_resched();
@@ -91,7 +91,7 @@ static struct srdma_ring_mem *mem_create(size_t bytes, bool mappable)
 {
 	struct srdma_ring_mem *mem;
 
-	mem = kzalloc(sizeof(*mem), GFP_KERNEL_ACCOUNT);
+	mem = kzalloc(sizeof(*mem), SRDMA_GFP);
 	if (!mem)
 		return NULL;
 	mem->bytes = bytes;
@@ -99,7 +99,8 @@ static struct srdma_ring_mem *mem_create(size_t bytes, bool mappable)
 	if (mappable)
 		mem->base = alloc_linear(bytes) ?: alloc_mapped(bytes);
 	else
-		mem->base = kvzalloc(bytes, GFP_KERNEL);
+		mem->base = kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL |
+				     __GFP_NOWARN);
 	if (!mem->base) {
 		kfree(mem);
 		return NULL;
@@ -162,6 +163,8 @@ int srdma_ring_create(struct srdma_ring *ring,
 	err = ring_bytes(spec, &shift, &slots, &bytes);
 	if (err)
 		return err;
+	if (ucontext && srdma_bounds_before(bytes))
+		return -ENOMEM;
 	mem = mem_create(bytes, ucontext);
 	if (!mem)
 		return -ENOMEM;
@@ -180,7 +183,8 @@ int srdma_ring_create(struct srdma_ring *ring,
 	if (!ucontext)
 		return 0;
 
-	err = rdma_user_mmap_entry_insert(ucontext, &mem->entry, bytes);
+	err = srdma_bounds_after(bytes) ?:
+	      rdma_user_mmap_entry_insert(ucontext, &mem->entry, bytes);
 	if (err) {
 		mem_free(mem);
 		ring->mem = NULL;

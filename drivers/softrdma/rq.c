@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "bounds.h"
 #include "rq.h"
 
 static size_t slot_bytes(u32 max_sge)
@@ -32,7 +33,7 @@ int srdma_rq_create(struct srdma_rq *rq, u32 entries, u32 max_sge,
 
 	spin_lock_init(&rq->lock);
 	rq->max_sge = max_sge;
-	rq->slot = kmalloc(slot_bytes(max_sge), GFP_KERNEL_ACCOUNT);
+	rq->slot = kmalloc(slot_bytes(max_sge), SRDMA_GFP);
 	if (!rq->slot)
 		return -ENOMEM;
 	err = srdma_ring_create(&rq->ring, &spec, ucontext, map);

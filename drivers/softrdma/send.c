@@ -570,11 +570,11 @@ int srdma_send_init(struct srdma_qp *qp)
 	req->mask = entries - 1;
 	req->stride = qp->is_user ? ALIGN(srdma_wqe_size(&qp->sq.limits), 8) :
 				    qp->sq.slot_bytes;
-	req->store = kvcalloc(entries, req->stride, GFP_KERNEL_ACCOUNT);
+	req->store = kvcalloc(entries, req->stride, SRDMA_GFP);
 	if (!req->store)
 		return -ENOMEM;
 	if (qp->is_user) {
-		req->slot = kmalloc(qp->sq.slot_bytes, GFP_KERNEL_ACCOUNT);
+		req->slot = kmalloc(qp->sq.slot_bytes, SRDMA_GFP);
 		if (!req->slot)
 			goto err_store;
 	}

@@ -6,13 +6,14 @@
 #include "srq.h"
 #include "ucontext.h"
 
-static int check_create_srq(const struct ib_srq_init_attr *init)
+static int check_create_srq(const struct srdma_dev *dev,
+			    const struct ib_srq_init_attr *init)
 {
 	const struct ib_srq_attr *attr = &init->attr;
 
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
-	if (!attr->max_wr || attr->max_wr > SRDMA_MAX_SRQ_WR ||
+	if (!attr->max_wr || attr->max_wr > dev->bounds.wr ||
 	    attr->max_sge > SRDMA_MAX_SGE || attr->srq_limit > attr->max_wr)
 		return -EINVAL;
 	return 0;
@@ -44,7 +45,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	struct srdma_srq *srq = to_ssrq(ib);
 	int err;
 
-	err = check_create_srq(init) ?: srdma_udata_no_input(udata);
+	err = check_create_srq(dev, init) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_SRQ);
@@ -139,7 +140,8 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
 	if ((mask & IB_SRQ_MAX_WR) &&
-	    (!attr->max_wr || attr->max_wr > SRDMA_MAX_SRQ_WR))
+	    (!attr->max_wr ||
+	     attr->max_wr > to_sdev(ib->device)->bounds.wr))
 		return -EINVAL;
 
 	mutex_lock(&srq->mutex);

@@ -4,6 +4,7 @@
  */
 #include <linux/slab.h>
 
+#include "bounds.h"
 #include "table.h"
 
 /* The node in a slot, made if need be. Two that make it at once make one. */
@@ -16,7 +17,7 @@ static struct srdma_table_node *grow_node(struct srdma_table_node *parent,
 	node = rcu_dereference_raw(parent->slot[slot]);
 	if (node)
 		return node;
-	node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
+	node = kzalloc(sizeof(*node), SRDMA_GFP);
 	if (!node)
 		return NULL;
 	other = unrcu_pointer(cmpxchg(&parent->slot[slot], NULL,

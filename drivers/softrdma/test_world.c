@@ -26,6 +26,7 @@ int srdma_test_init(struct kunit *test)
 	w->dev = kunit_kzalloc(test, sizeof(*w->dev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, w->dev);
 	xa_init_flags(&w->dev->key_numbers, XA_FLAGS_ALLOC1);
+	srdma_bounds_init(&w->dev->bounds);
 	w->pd.device = &w->dev->ib;
 	w->pd.uobject = &w->uobject;
 	w->alien = w->pd;

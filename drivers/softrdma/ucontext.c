@@ -98,7 +98,7 @@ int srdma_udata_answer(struct ib_udata *udata, void *answer, size_t bytes)
 
 int srdma_ucontext_alloc(struct ib_ucontext *ib, struct ib_udata *udata)
 {
-	int err = srdma_udata_no_input(udata);
+	int err = srdma_udata_no_input(udata) ?: srdma_bounds_room();
 
 	return err ?: srdma_dev_count(to_sdev(ib->device), SRDMA_OBJ_UCONTEXT);
 }
@@ -122,6 +122,9 @@ int srdma_pd_alloc(struct ib_pd *ib, struct ib_udata *udata)
 {
 	int err = srdma_udata_no_input(udata);
 
+	/* A kernel consumer's is not charged to the task that happens to run. */
+	if (!err && udata)
+		err = srdma_bounds_room();
 	return err ?: srdma_dev_count(to_sdev(ib->device), SRDMA_OBJ_PD);
 }
 
