@@ -29,14 +29,26 @@ struct srdma_cursor {
 };
 
 /**
+ * struct srdma_send_user - what the send engine of a user's QP needs besides
+ * @owner: cgroup that pays for what the engine allocates; NULL without such
+ * @slot: copy of the ring slot being decoded
+ */
+struct srdma_send_user {
+	struct mem_cgroup *owner;
+	u64 slot[];
+};
+
+/**
  * struct srdma_requester - what the send engine owns
  * @rc: protocol state of an RC QP
  * @uc: protocol state of a UC, UD or GSI QP
  * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
- * @slot: copy of the ring slot being decoded
+ * @user: for QPs of user space
  * @loans: what they have lent; outlasts the engine (loan.h)
  * @stride: bytes of one
- * @mask: how many fit - 1, a power of two less one
+ * @store_mask: how many @store has room for - 1, a power of two less one; grows
+ *	up to @mask when more are posted at once
+ * @mask: how many can be begun at once - 1; constant
  * @fetched: slots of the ring that were copied and not given back
  * @path: way to the peer, or of the last datagram
  * @gather: where sending stands
@@ -53,9 +65,10 @@ struct srdma_requester {
 		struct srdma_uc_req uc;
 	};
 	void *store;
-	void *slot;
+	struct srdma_send_user *user;
 	struct srdma_loans loans;
 	u32 stride;
+	u32 store_mask;
 	u32 mask;
 	u32 fetched;
 	struct srdma_path path;
@@ -85,7 +98,7 @@ void srdma_send_reset(struct srdma_qp *qp);
 static inline struct srdma_wqe *
 srdma_send_wqe(const struct srdma_requester *req, u32 idx)
 {
-	return req->store + (size_t)(idx & req->mask) * req->stride;
+	return req->store + (size_t)(idx & req->store_mask) * req->stride;
 }
 
 #endif

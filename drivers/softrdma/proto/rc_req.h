@@ -350,6 +350,14 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 void srdma_rc_req_update(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_attr *attr);
 
+/* The messages were copied to @base, where there is room for @mask + 1. */
+static inline void srdma_rc_req_move(struct srdma_rc_req *req, void *base,
+				     u32 mask)
+{
+	req->base = base;
+	req->mask = mask;
+}
+
 /* Has the ring no free message? */
 static inline bool srdma_rc_req_full(const struct srdma_rc_req *req)
 {

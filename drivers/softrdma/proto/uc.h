@@ -70,6 +70,14 @@ void srdma_uc_req_init(struct srdma_uc_req *req, enum srdma_qpt qpt, u32 psn,
 /* Datagrams may be this long from now on; a UC QP keeps what it began with. */
 void srdma_uc_req_set_mtu(struct srdma_uc_req *req, u32 mtu);
 
+/* As srdma_rc_req_move(). */
+static inline void srdma_uc_req_move(struct srdma_uc_req *req, void *base,
+				     u32 mask)
+{
+	req->base = base;
+	req->mask = mask;
+}
+
 static inline bool srdma_uc_req_full(const struct srdma_uc_req *req)
 {
 	return req->head - req->tail > req->mask;
