@@ -3,6 +3,7 @@
  * What a machine of this size is to hold, and the question whether there is room.
  */
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
 
@@ -23,7 +24,7 @@
  * What a cgroup must have left when an object is made: for what the core and
  * the process allocate before they ask us again, which may not fail.
  */
-#define SPARE_ORDER	3
+#define SPARE_PAGES	8
 
 /**
  * struct bound - how many objects of a kind there may be
@@ -123,32 +124,41 @@ static int charge_pages(unsigned long count)
 	return err;
 }
 
+/*
+ * Would so many pages be charged without reclaiming any? What is asked for is
+ * not taken, which would cost more than most of what is made.
+ */
+static bool has_margin(unsigned long pages)
+{
+	bool has = true;
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(current->mm), *up;
+
+	for (up = memcg; up && has; up = parent_mem_cgroup(up))
+		has = page_counter_read(&up->memory) + pages <=
+		      READ_ONCE(up->memory.max);
+	mem_cgroup_put(memcg);
+#endif
+	return has;
+}
+
 /**
  * srdma_bounds_after - has the user's cgroup something left?
  * @bytes: how much will be mapped, which takes page tables
  *
  * Asked when an object is complete. What the core allocates for the next one and
  * what the process touches is charged as well, and there the kernel kills where
- * nothing is left. So the room is charged here, by an allocation that may fail,
- * and given back.
+ * nothing is left. So where there may be too little, the room is charged here, by
+ * an allocation that may fail, and given back.
  *
  * Return: 0, or -ENOMEM: the object is to be given up.
  */
 int srdma_bounds_after(size_t bytes)
 {
-	unsigned long tables = bytes / PTRS_PER_PTE >> PAGE_SHIFT;
-	unsigned long page;
+	unsigned long pages = SPARE_PAGES + (bytes / PTRS_PER_PTE >> PAGE_SHIFT);
 
 	/* In most cases there is room, and no need to wait for anything. */
-	if (!tables) {
-		page = __get_free_pages(GFP_NOWAIT | __GFP_ACCOUNT |
-					__GFP_NOWARN, SPARE_ORDER);
-		if (page) {
-			free_pages(page, SPARE_ORDER);
-			return 0;
-		}
-	}
-	return charge_pages((1UL << SPARE_ORDER) + tables);
+	return has_margin(pages) ? 0 : charge_pages(pages);
 }
 
 /* Both, for an object of less than a page. */
