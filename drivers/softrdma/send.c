@@ -3,10 +3,6 @@
  * The send engine: takes work requests from the ring, asks the protocol core
  * what to send next, and sends it. What comes back is in complete.c.
  */
-#include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
-#include <linux/slab.h>
-
 #include "ah.h"
 #include "compat/compat.h"
 #include "complete.h"
@@ -17,13 +13,8 @@
 #include "qp.h"
 #include "qp_state.h"
 #include "send.h"
+#include "store.h"
 #include "trace.h"
-
-/* Requests that can be begun at once; the rest waits in the ring. */
-#define MAX_BEGUN	256
-
-/* For how many there is room before more are posted at once. */
-#define FIRST_BEGUN	16
 
 /* Slots taken from the ring before some of them are sent. */
 #define FETCH_BATCH	32
@@ -61,56 +52,6 @@ static bool store_is_full(const struct srdma_qp *qp)
 static u32 head_index(const struct srdma_qp *qp)
 {
 	return is_rc(qp) ? qp->req.rc.head : qp->req.uc.head;
-}
-
-static u32 tail_index(const struct srdma_qp *qp)
-{
-	return is_rc(qp) ? qp->req.rc.tail : qp->req.uc.tail;
-}
-
-/* Charged to the owner, on whose behalf the engine runs in whatever context. */
-static void *alloc_store(const struct srdma_requester *req, u32 entries,
-			 gfp_t gfp)
-{
-	struct mem_cgroup *before;
-	void *store;
-
-	if (!req->user)
-		return kcalloc(entries, req->stride, gfp);
-	before = set_active_memcg(req->user->owner);
-	store = kcalloc(entries, req->stride, gfp | __GFP_ACCOUNT);
-	set_active_memcg(before);
-	return store;
-}
-
-/*
- * Makes room for twice as many requests, if that is allowed and there is memory:
- * without, the rest waits in the ring until some are complete.
- */
-static noinline bool grow_store(struct srdma_qp *qp)
-{
-	struct srdma_requester *req = &qp->req;
-	u32 mask = 2 * req->store_mask + 1;
-	u32 head = head_index(qp);
-	void *store;
-	u32 idx;
-
-	if (req->store_mask == req->mask)
-		return false;
-	store = alloc_store(req, mask + 1, GFP_NOWAIT | __GFP_NOWARN);
-	if (!store)
-		return false;
-	for (idx = tail_index(qp); idx != head; idx++)
-		memcpy(store + (size_t)(idx & mask) * req->stride,
-		       srdma_send_wqe(req, idx), req->stride);
-	if (is_rc(qp))
-		srdma_rc_req_move(&req->rc, store, mask);
-	else
-		srdma_uc_req_move(&req->uc, store, mask);
-	kfree(req->store);
-	req->store = store;
-	req->store_mask = mask;
-	return true;
 }
 
 static void push(struct srdma_qp *qp)
@@ -162,7 +103,7 @@ static int fetch(struct srdma_qp *qp, int max)
 	int n;
 
 	for (n = 0; n < max && req->fetched < filled; n++) {
-		if (store_is_full(qp) && !grow_store(qp))
+		if (store_is_full(qp) && !srdma_store_grow(qp))
 			break;
 		idx = head_index(qp);
 		why = decode(qp, srdma_ring_slot(ring, ring->index +
@@ -616,45 +557,19 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 
 /* ---- life ---- */
 
-static struct srdma_send_user *user_create(const struct srdma_qp *qp)
-{
-	struct srdma_send_user *user;
-
-	user = kmalloc(sizeof(*user) + qp->sq.slot_bytes, SRDMA_GFP);
-	if (user)
-		user->owner = get_mem_cgroup_from_mm(current->mm);
-	return user;
-}
-
-static void user_destroy(struct srdma_send_user *user)
-{
-	if (!user)
-		return;
-	mem_cgroup_put(user->owner);
-	kfree(user);
-}
-
 int srdma_send_init(struct srdma_qp *qp)
 {
 	struct srdma_requester *req = &qp->req;
-	u32 slots = srdma_ring_entries(&qp->sq.ring) + 1;
+	int err;
 
-	req->mask = min_t(u32, slots, MAX_BEGUN) - 1;
-	req->store_mask = min_t(u32, slots, FIRST_BEGUN) - 1;
-	req->stride = qp->is_user ? ALIGN(srdma_wqe_size(&qp->sq.limits), 8) :
-				    qp->sq.slot_bytes;
-	if (qp->is_user) {
-		req->user = user_create(qp);
-		if (!req->user)
-			return -ENOMEM;
+	err = srdma_store_init(qp);
+	if (err)
+		return err;
+	if (is_rc(qp)) {
+		err = srdma_loans_init(&req->loans, req->mask + 1);
+		if (err)
+			goto err_store;
 	}
-	req->store = alloc_store(req, req->store_mask + 1,
-				 GFP_KERNEL | __GFP_RETRY_MAYFAIL |
-				 __GFP_NOWARN);
-	if (!req->store)
-		goto err_user;
-	if (is_rc(qp) && srdma_loans_init(&req->loans, req->mask + 1))
-		goto err_store;
 	srdma_path_init(&req->path);
 	req->who = (struct srdma_mem_who) {
 		.dev = qp->dev,
@@ -668,10 +583,8 @@ int srdma_send_init(struct srdma_qp *qp)
 	return 0;
 
 err_store:
-	kfree(req->store);
-err_user:
-	user_destroy(req->user);
-	return -ENOMEM;
+	srdma_store_uninit(qp);
+	return err;
 }
 
 /* The engine is stopped, and has lent nothing. */
@@ -683,8 +596,7 @@ void srdma_send_uninit(struct srdma_qp *qp)
 	srdma_doorbell_uninit(qp);
 	srdma_engine_uninit(&qp->send);
 	srdma_path_drop(&req->path);
-	kfree(req->store);
-	user_destroy(req->user);
+	srdma_store_uninit(qp);
 }
 
 static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)

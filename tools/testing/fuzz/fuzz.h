@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/burst.h"
+
 /**
  * struct input - the bytes that the fuzzer chose
  * @p: next byte
@@ -70,6 +72,18 @@ static inline int32_t in_step(struct input *in)
 			abort();					\
 		}							\
 	} while (0)
+
+/* What has headers of its own, at either end, is beside the limit. */
+static inline void check_limit(const struct srdma_burst *b,
+			       const struct srdma_burst_limit *limit)
+{
+	uint32_t i, alike;
+
+	for (i = 0; i < b->count; i += alike) {
+		alike = srdma_burst_alike(b, i);
+		CHECK(alike == 1 || (alike && alike <= limit->packets));
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -94,7 +94,8 @@ static void check_burst(const struct fuzz_req *f,
 	uint64_t sum = 0;
 	uint32_t i;
 
-	CHECK(b->count && (b->count == 1 || b->count <= limit->packets));
+	CHECK(b->count);
+	check_limit(b, limit);
 	CHECK(out->idx - f->req.tail < f->req.head - f->req.tail);
 	CHECK((uint64_t)b->offset + b->len <= out->msg->len);
 	CHECK(srdma_opcode_get(b->first)->flags & SRDMA_OP_REQ);

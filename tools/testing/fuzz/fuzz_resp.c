@@ -181,7 +181,7 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 	uint32_t i, sum = 0;
 
 	CHECK(out->b.count);
-	CHECK(out->b.count == 1 || out->b.count <= limit->packets);
+	check_limit(&out->b, limit);
 	CHECK(out->b.psn <= 0xffffff);
 	/* What is answered was executed, and all of it lies inside. */
 	if (kind != SRDMA_OUT_ACK) {
@@ -198,6 +198,17 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 	}
 	CHECK(sum == out->b.len);
 	CHECK(out->b.offset + out->b.len <= SRDMA_MSG_MAX);
+}
+
+/* What was answered before may be gone: only the first time it is an error. */
+static void fail_read(struct fuzz_resp *f, const struct srdma_rc_resp_burst *out)
+{
+	const struct srdma_rc_res *res = &f->res[out->res];
+	uint32_t answered = srdma_psn_dist(res->psn, res->sent_psn);
+
+	if (srdma_psn_dist(res->psn, out->b.psn) >= answered)
+		f->dead = true;
+	srdma_rc_resp_read_fail(&f->resp, out, SRDMA_WHY_ACCESS);
 }
 
 static void send_responses(struct fuzz_resp *f, struct input *in)
@@ -218,9 +229,7 @@ static void send_responses(struct fuzz_resp *f, struct input *in)
 			return;
 		check_out(f, kind, &out, &limit);
 		if (kind == SRDMA_OUT_READ && in_u8(in) == 0xff) {
-			srdma_rc_resp_read_fail(&f->resp, &out,
-						SRDMA_WHY_ACCESS);
-			f->dead = true;
+			fail_read(f, &out);
 			continue;
 		}
 		srdma_rc_resp_sent(&f->resp, &out);
