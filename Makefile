@@ -17,8 +17,8 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz fuzz-users vm-test debug-test foreign demo test bench bench-scale install \
-	modules_install clean distclean
+	fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
+	bench-scale install modules_install clean distclean
 
 all: module
 
@@ -56,6 +56,8 @@ Testing, from cheap to dear
                          KERNEL=6.1 (default) or another; T=pattern for some;
                          T=foreign for the quick part of "make foreign"
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
+  make vm-mutants        do the selftests notice faults planted in the driver?
+                         T='name pattern' for some
   make foreign           programs that nobody here wrote (rdma-core's tests,
                          perftest, libfabric ...), KERNEL=SERIES for one kernel
   make test              all that must pass: what CI runs
@@ -123,6 +125,9 @@ foreign:
 
 debug-test:
 	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
+
+vm-mutants:
+	@set -f; tools/testing/mutants/run $(T)
 
 demo:
 	@scripts/demo
