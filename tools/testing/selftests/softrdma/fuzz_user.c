@@ -19,6 +19,9 @@
 /* Memory is looked at all the time, as a whole so often. */
 #define CHECK_EVERY	48
 
+/* An imp that is served last is long in a verb; one that never gets out is not. */
+#define IMP_MS		20000
+
 void fuzz_fail(struct fuzz_user *u, const char *fmt, ...)
 {
 	va_list args;
@@ -229,16 +232,34 @@ struct ibv_qp *fuzz_make_qp(struct fuzz_user *u, int at,
 	return qp;
 }
 
-int fuzz_drop_qp(struct fuzz_user *u, int at, struct ibv_qp *qp)
+static int try_to_drop(struct fuzz_user *u, struct ibv_qp *qp)
 {
 	int ret;
 
-	/* An imp may have read the handle, and modify what goes. */
 	fuzz_rings_lock(u);
 	ret = ibv_destroy_qp(qp);
 	fuzz_rings_unlock(u);
-	if (!ret)
-		u->handle[at] = ~0u;
+	return ret;
+}
+
+/*
+ * An imp may have read the handle, and modify what goes: whoever is the second
+ * finds it busy, and an imp is in no hurry. A QP in a multicast group is busy
+ * as long as it is there.
+ */
+int fuzz_drop_qp(struct fuzz_user *u, int at, struct ibv_qp *qp)
+{
+	bool joined = at < FUZZ_QPS && u->joined[at];
+	long end = topo_now_ms() + IMP_MS;
+	int ret = try_to_drop(u, qp);
+
+	u->handle[at] = ~0u;
+	while (ret == EBUSY && !joined && topo_now_ms() < end) {
+		usleep(1000);
+		ret = try_to_drop(u, qp);
+	}
+	if (ret)
+		u->handle[at] = qp->handle;
 	return ret;
 }
 

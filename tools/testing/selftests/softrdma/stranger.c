@@ -326,6 +326,7 @@ void stranger_be_thief(struct table *table, enum deed deed, enum ending ending,
 			break;
 		if (is_owners_deed(deed))
 			post_receives(&u);
+		stranger_reach(table, STEP_READY);
 		if (!stranger_await(table, round, STEP_GO))
 			break;
 		if (!is_owners_deed(deed))

@@ -54,7 +54,8 @@ enum ending {
 /* Where a round stands: one comes after the other. */
 enum step {
 	STEP_CONNECT = 1,	/* both have a QP, and connect */
-	STEP_GO,	/* connected: the deed begins */
+	STEP_READY,	/* the thief has, and has posted its receives */
+	STEP_GO,	/* the owner has, too: the deed begins */
 	STEP_STALLED,	/* the owner waits to be killed, or to lose the link */
 	STEP_TAKEN,	/* the memory is taken back, and holds secrets */
 	STEP_JUDGED,	/* the thief has looked */

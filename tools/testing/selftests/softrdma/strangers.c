@@ -350,8 +350,8 @@ static bool tempt(struct user *u, enum deed deed, enum ending ending, int knob)
 	table->at = round * STEPS + STEP_CONNECT;
 	if (!stranger_meet(u, deed, ending) || !expose(u, ending))
 		return false;
-	/* The thief posts its receives before it waits for this. */
-	usleep(300);
+	if (!stranger_await(table, round, STEP_READY))
+		return false;
 	stranger_reach(table, STEP_GO);
 	stalled = is_owners_deed(deed) ? send_until_stalled(u, deed, knob) :
 					 await_accesses(u);
