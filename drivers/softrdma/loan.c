@@ -2,9 +2,10 @@
 /*
  * Loans: who gives one, and how it is called back.
  */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "bounds.h"
 #include "loan.h"
 
 /* A send queue takes this many serials at a time from those of all. */
@@ -80,12 +81,28 @@ void srdma_loans_call_back(struct srdma_loans *loans)
  * @loans: zeroed
  * @count: requests that can be begun, a power of two
  */
-int srdma_loans_init(struct srdma_loans *loans, u32 count)
+void srdma_loans_init(struct srdma_loans *loans, u32 count)
 {
-	loans->slot = kcalloc(count, sizeof(*loans->slot), SRDMA_GFP);
 	loans->mask = count - 1;
 	loans->next = ~0ULL;
-	return loans->slot ? 0 : -ENOMEM;
+}
+
+/*
+ * Before the first loan: most QPs never give one. Not inlined: it is done once.
+ * The engine is the caller's.
+ */
+noinline bool srdma_loans_open(struct srdma_loans *loans,
+			       struct mem_cgroup *owner)
+{
+	gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN | (owner ? __GFP_ACCOUNT : 0);
+	struct mem_cgroup *before = set_active_memcg(owner);
+	atomic64_t *slot;
+
+	slot = kcalloc(loans->mask + 1, sizeof(*slot), gfp);
+	set_active_memcg(before);
+	/* Pairs with srdma_loan_enter(): who finds it finds it empty. */
+	smp_store_release(&loans->slot, slot);
+	return slot;
 }
 
 /* No RCU section finds the QP any more. */

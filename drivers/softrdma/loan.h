@@ -13,6 +13,8 @@
 
 #include "wqe.h"
 
+struct mem_cgroup;
+
 /* To copy a shorter burst is cheaper than to lend it and to call it back. */
 #define SRDMA_LOAN_MIN		2048
 
@@ -23,7 +25,7 @@
 /**
  * struct srdma_loans - what the requests of a send queue have lent
  * @slot: of each request that is begun, by its index: serial and readers; 0
- *	when it lends nothing. NULL where no request ever does
+ *	when it lends nothing. NULL until one is to lend
  * @mask: number of slots - 1
  * @next: serial of the next loan, 48 bits; the send engine's. No two loans, of
  *	whatever QP, have the same
@@ -46,11 +48,23 @@ struct srdma_loan_offer {
 	const struct srdma_sge *sge;
 };
 
-int srdma_loans_init(struct srdma_loans *loans, u32 count);
+void srdma_loans_init(struct srdma_loans *loans, u32 count);
+bool srdma_loans_open(struct srdma_loans *loans, struct mem_cgroup *owner);
 void srdma_loans_uninit(struct srdma_loans *loans);
 u64 srdma_loan_give(struct srdma_loans *loans, u32 idx);
 void srdma_loan_call_back(atomic64_t *slot);
 void srdma_loans_call_back(struct srdma_loans *loans);
+
+/**
+ * srdma_loans_are_open - can loans be given?
+ * @loans: of the send queue whose engine the caller owns
+ * @owner: whom the memory is charged to that this may take; NULL: nobody
+ */
+static inline bool srdma_loans_are_open(struct srdma_loans *loans,
+					struct mem_cgroup *owner)
+{
+	return loans->slot || srdma_loans_open(loans, owner);
+}
 
 /* The request is over: what it has lent nobody copies from here on. */
 static inline void srdma_loan_end(struct srdma_loans *loans, u32 idx)
@@ -79,19 +93,21 @@ static inline void srdma_loan_end(struct srdma_loans *loans, u32 idx)
 static inline bool __must_check srdma_loan_enter(const struct srdma_loans *loans,
 						 u32 idx, u64 serial)
 {
+	/* Pairs with srdma_loans_open(). */
+	atomic64_t *slot = smp_load_acquire(&loans->slot);
 	s64 old;
 
-	if (!loans->slot)
+	if (!slot)
 		return false;
+	slot += idx & loans->mask;
 	preempt_disable();
-	old = atomic64_read(&loans->slot[idx & loans->mask]);
+	old = atomic64_read(slot);
 	do {
 		if ((u64)old >> SRDMA_LOAN_BITS != serial) {
 			preempt_enable();
 			return false;
 		}
-	} while (!atomic64_try_cmpxchg_acquire(&loans->slot[idx & loans->mask],
-					       &old, old + 1));
+	} while (!atomic64_try_cmpxchg_acquire(slot, &old, old + 1));
 	return true;
 }
 

@@ -96,6 +96,13 @@ static int put_payload(const struct srdma_tx *tx, struct sk_buff *skb,
 	return err;
 }
 
+static bool can_lend(struct srdma_qp *qp)
+{
+	const struct srdma_send_user *user = qp->req.user;
+
+	return srdma_loans_are_open(&qp->req.loans, user ? user->owner : NULL);
+}
+
 /* Notes where the payload is, which can be had at present. */
 static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
 {
@@ -200,7 +207,7 @@ static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
 struct sk_buff *srdma_loop_build(const struct srdma_tx *tx)
 {
 	u32 len = srdma_tx_has_payload(tx) ? tx->burst->len : 0;
-	bool lend = tx->offer && len;
+	bool lend = tx->offer && len && can_lend(tx->qp);
 	struct sk_buff *skb;
 	int err = 0;
 

@@ -376,13 +376,37 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	return 0;
 }
 
+static void tell_attrs(const struct srdma_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct srdma_qp_attrs *kept = &qp->attr;
+
+	*attr = (struct ib_qp_attr) {
+		.path_mtu = kept->path_mtu,
+		.qkey = kept->qkey,
+		.rq_psn = kept->rq_psn,
+		.sq_psn = kept->sq_psn,
+		.dest_qp_num = kept->dest_qp_num,
+		.qp_access_flags = kept->qp_access_flags,
+		.ah_attr = kept->ah_attr,
+		.pkey_index = kept->pkey_index,
+		.en_sqd_async_notify = kept->en_sqd_async_notify,
+		.max_rd_atomic = kept->max_rd_atomic,
+		.max_dest_rd_atomic = kept->max_dest_rd_atomic,
+		.min_rnr_timer = kept->min_rnr_timer,
+		.port_num = kept->port_num,
+		.timeout = kept->timeout,
+		.retry_cnt = kept->retry_cnt,
+		.rnr_retry = kept->rnr_retry,
+	};
+}
+
 int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
 	struct srdma_qp *qp = to_sqp(ib);
 
 	mutex_lock(&qp->mutex);
-	*attr = qp->attr;
+	tell_attrs(qp, attr);
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
 	srdma_send_query(qp, attr);

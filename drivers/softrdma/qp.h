@@ -46,6 +46,44 @@ struct srdma_sq {
 };
 
 /**
+ * struct srdma_qp_attrs - what a QP keeps of struct ib_qp_attr; named as there
+ * @qkey: Q_Key of a datagram QP
+ * @rq_psn: first PSN to arrive
+ * @sq_psn: first PSN to send
+ * @dest_qp_num: the peer's number
+ * @qp_access_flags: what a peer may do, enum ib_access_flags
+ * @ah_attr: where the peer is
+ * @path_mtu: 0 when not set
+ * @pkey_index: 0
+ * @en_sqd_async_notify: drained, it tells so
+ * @max_rd_atomic: READs and atomics that it may have under way
+ * @max_dest_rd_atomic: those that the peer may have
+ * @min_rnr_timer: for how long the peer is to wait for a receive, encoded
+ * @port_num: 1
+ * @timeout: of an acknowledge, encoded
+ * @retry_cnt: how often that may pass
+ * @rnr_retry: how often the peer may be not ready
+ */
+struct srdma_qp_attrs {
+	u32 qkey;
+	u32 rq_psn;
+	u32 sq_psn;
+	u32 dest_qp_num;
+	int qp_access_flags;
+	struct rdma_ah_attr ah_attr;
+	enum ib_mtu path_mtu;
+	u16 pkey_index;
+	u8 en_sqd_async_notify;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	u8 min_rnr_timer;
+	u8 port_num;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+};
+
+/**
  * struct srdma_qp - a queue pair
  * @refs: the verbs object's reference and those of look-ups
  * @rcu: look-ups may still see it when the last reference goes
@@ -100,7 +138,7 @@ struct srdma_qp {
 	struct mutex mutex;
 	spinlock_t state_lock;
 	enum ib_qp_state state;
-	struct ib_qp_attr attr;
+	struct srdma_qp_attrs attr;
 	struct srdma_av av;
 	u64 pass;
 	unsigned long stack_until;

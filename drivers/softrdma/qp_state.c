@@ -142,7 +142,7 @@ static int check_modify(const struct srdma_qp *qp,
 	return 0;
 }
 
-/* The attributes that are one member of struct ib_qp_attr. */
+/* The attributes that are one member. */
 #define KEEP(bit, member)						\
 	do {								\
 		if (mask & (bit))					\
@@ -152,7 +152,7 @@ static int check_modify(const struct srdma_qp *qp,
 static void keep_attrs(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 		       int mask)
 {
-	struct ib_qp_attr *keep = &qp->attr;
+	struct srdma_qp_attrs *keep = &qp->attr;
 
 	/* For this time only. */
 	if (mask & IB_QP_STATE)

@@ -565,11 +565,7 @@ int srdma_send_init(struct srdma_qp *qp)
 	err = srdma_store_init(qp);
 	if (err)
 		return err;
-	if (is_rc(qp)) {
-		err = srdma_loans_init(&req->loans, req->mask + 1);
-		if (err)
-			goto err_store;
-	}
+	srdma_loans_init(&req->loans, req->mask + 1);
 	srdma_path_init(&req->path);
 	req->who = (struct srdma_mem_who) {
 		.dev = qp->dev,
@@ -581,10 +577,6 @@ int srdma_send_init(struct srdma_qp *qp)
 	srdma_engine_init(&qp->send, run_send, qp->backlog);
 	srdma_doorbell_init(qp);
 	return 0;
-
-err_store:
-	srdma_store_uninit(qp);
-	return err;
 }
 
 /* The engine is stopped, and has lent nothing. */

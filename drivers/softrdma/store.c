@@ -16,7 +16,7 @@
 #define MAX_BEGUN	256
 
 /* For how many there is room before more are posted at once. */
-#define FIRST_BEGUN	16
+#define FIRST_BEGUN	4
 
 /* Charged to the owner, on whose behalf the engine runs in whatever context. */
 static void *alloc_store(const struct srdma_requester *req, u32 entries,

@@ -2,10 +2,12 @@
 /*
  * What many objects cost: the instructions that making and destroying regions
  * and queue pairs takes, the first and the last of 10,000; the memory that an
- * idle connected QP takes; and the instructions of a 64 byte WRITE when 1, 100
- * or 1000 connections take turns, or are idle beside it. Prints TAP.
+ * idle connected QP takes; the instructions of a 64 byte WRITE when 1, 100
+ * or 1000 connections take turns, or are idle beside it; and what a QP costs of
+ * the size that perftest asks for, beside that of another device. Prints TAP.
  *
- *	scale DEVICE GID_INDEX
+ *	scale DEVICE GID_INDEX usual			what such a QP costs there
+ *	scale DEVICE GID_INDEX BYTES INSTRUCTIONS	all, judged by that
  *
  * Run where a nanosecond is an instruction (scripts/bench-scale).
  */
@@ -26,6 +28,10 @@
 
 /* What ibv_rc_pingpong asks for. */
 #define PINGPONG_RECV	500
+
+/* What perftest asks for. */
+#define USUAL_SEND	128
+#define USUAL_RECV	512
 
 /* What must hold. */
 #define OBJECT_GROWTH	1.25
@@ -85,12 +91,12 @@ static void open_device(const char *name)
 		die("no region");
 }
 
-static struct ibv_qp *make_qp(uint32_t recv_wr)
+static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq,
 		.recv_cq = cq,
-		.cap = { .max_send_wr = 1, .max_recv_wr = recv_wr,
+		.cap = { .max_send_wr = send_wr, .max_recv_wr = recv_wr,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
 	};
@@ -150,7 +156,7 @@ static int destroy_region(void *object)
 
 static void *make_small_qp(void)
 {
-	return make_qp(1);
+	return make_qp(1, 1);
 }
 
 static int destroy_qp(void *object)
@@ -277,7 +283,7 @@ static void make_connections(void)
 
 	before = bytes_in_use();
 	for (i = 0; i < 2 * CONNECTIONS; i++) {
-		qps[i] = make_qp(PINGPONG_RECV);
+		qps[i] = make_qp(1, PINGPONG_RECV);
 		if (!qps[i])
 			die("cannot make so many QPs");
 	}
@@ -288,6 +294,56 @@ static void make_connections(void)
 		 ring_bytes() / (2 * CONNECTIONS));
 	judge(each > 0 && each <= QP_BYTES, "memory of an idle connected QP",
 	      figures);
+}
+
+/**
+ * struct cost - what a QP of the usual size costs
+ * @bytes: of memory, rings and what they take in page tables included
+ * @instructions: to make it
+ */
+struct cost {
+	long bytes;
+	double instructions;
+};
+
+/* The memory is that of connected ones. */
+static struct cost usual_cost(void)
+{
+	long before = bytes_in_use() + ring_bytes() +
+		      meminfo_bytes("PageTables");
+	double start = now_ns();
+	struct cost cost;
+	int i;
+
+	for (i = 0; i < CONNECTIONS; i++) {
+		qps[i] = make_qp(USUAL_SEND, USUAL_RECV);
+		if (!qps[i])
+			die("cannot make so many QPs");
+	}
+	cost.instructions = (now_ns() - start) / CONNECTIONS;
+	for (i = 0; i < CONNECTIONS; i++)
+		connect_to(qps[i], qps[i ^ 1]->qp_num);
+	cost.bytes = (bytes_in_use() + ring_bytes() +
+		      meminfo_bytes("PageTables") - before) / CONNECTIONS;
+	for (i = 0; i < CONNECTIONS; i++)
+		if (ibv_destroy_qp(qps[i]))
+			die("cannot destroy");
+	return cost;
+}
+
+static void judge_usual(const struct cost *cost, const struct cost *other)
+{
+	char figures[100];
+
+	snprintf(figures, sizeof(figures), "%ld bytes, the other device %ld",
+		 cost->bytes, other->bytes);
+	judge(cost->bytes > 0 && cost->bytes <= other->bytes,
+	      "memory of a connected QP of 128/512", figures);
+	snprintf(figures, sizeof(figures),
+		 "%.0f instructions, the other device %.0f",
+		 cost->instructions, other->instructions);
+	judge(cost->instructions <= other->instructions,
+	      "make a QP of 128/512", figures);
 }
 
 /* ---- messages ---- */
@@ -381,20 +437,29 @@ static void judge_idle(long alone)
 
 int main(int argc, char **argv)
 {
+	bool usual = argc == 4 && !strcmp(argv[3], "usual");
+	struct cost other, here;
 	double cost;
 	long idle;
 	int i;
 
-	if (argc != 3)
-		die("usage: scale DEVICE GID_INDEX");
+	if (argc != 5 && !usual)
+		die("usage: scale DEVICE GID_INDEX usual | BYTES INSTRUCTIONS");
 	setlinebuf(stdout);
-	printf("TAP version 13\n");
 	gid_index = atoi(argv[2]);
 	open_device(argv[1]);
+	here = usual_cost();
+	if (usual) {
+		printf("usual %ld %.0f\n", here.bytes, here.instructions);
+		return 0;
+	}
+	printf("TAP version 13\n");
+	other = (struct cost) { atol(argv[3]), atof(argv[4]) };
+	judge_usual(&here, &other);
 	idle = softirqs_of_a_second();
 
 	for (i = 0; i < 2; i++)
-		qps[i] = make_qp(PINGPONG_RECV);
+		qps[i] = make_qp(1, PINGPONG_RECV);
 	if (!qps[0] || !qps[1])
 		die("no QP");
 	connect_to(qps[0], qps[1]->qp_num);
