@@ -150,6 +150,9 @@ static void *harm(void *arg)
 			end = topo_now_ms() + 50;
 			while (topo_now_ms() < end)
 				;
+			/* Nobody would get on beside it. */
+			if (u->cpus == 1)
+				usleep(50000);
 			continue;
 		}
 		switch (r >> 8 & 7) {
