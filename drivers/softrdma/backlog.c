@@ -8,15 +8,14 @@
  * finds as much as any other has. Nobody is asked to give something back.
  */
 #include <linux/atomic.h>
-#include <linux/cred.h>
-#include <linux/list.h>
+#include <linux/hashtable.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <linux/uidgid.h>
+#include <linux/spinlock.h>
 
 #include "backlog.h"
+#include "bounds.h"
 
 /*
  * A part of the memory, as skbs are charged; what they pin besides is bounded
@@ -34,41 +33,55 @@ static atomic_t pool_free;
 
 /**
  * struct srdma_backlog - what the QPs of a user have drawn
- * @entry: in the list of all
- * @uid: the user
- * @users: QPs that may draw; guarded by the list's lock
+ * @entry: in the table of all
+ * @uid: the user, as srdma_bounds_owner() says
+ * @users: QPs that may draw; guarded by the table's lock
  * @chunks: what they have
  */
 struct srdma_backlog {
-	struct list_head entry;
+	struct hlist_node entry;
 	kuid_t uid;
 	u32 users;
 	atomic_t chunks;
 };
 
-static DEFINE_MUTEX(backlogs_lock);
-static LIST_HEAD(backlogs);
+static DEFINE_SPINLOCK(backlogs_lock);
+static DEFINE_HASHTABLE(backlogs, 6);
 
-static struct srdma_backlog *find_backlog(kuid_t uid)
+/* One more QP of a user who has some, or NULL. */
+static struct srdma_backlog *join_backlog(kuid_t uid)
 {
 	struct srdma_backlog *backlog;
 
 	lockdep_assert_held(&backlogs_lock);
-	list_for_each_entry(backlog, &backlogs, entry)
-		if (uid_eq(backlog->uid, uid))
-			return backlog;
+	hash_for_each_possible(backlogs, backlog, entry, __kuid_val(uid)) {
+		if (!uid_eq(backlog->uid, uid))
+			continue;
+		backlog->users++;
+		return backlog;
+	}
 	return NULL;
 }
 
-static struct srdma_backlog *make_backlog(kuid_t uid)
+/* His first one. Memory comes first: who has none makes nobody wait. */
+static struct srdma_backlog *open_backlog(kuid_t uid)
 {
-	struct srdma_backlog *backlog;
+	struct srdma_backlog *fresh, *backlog;
 
-	backlog = kzalloc(sizeof(*backlog), GFP_KERNEL_ACCOUNT);
-	if (!backlog)
+	fresh = kzalloc(sizeof(*fresh), SRDMA_GFP);
+	if (!fresh)
 		return NULL;
-	backlog->uid = uid;
-	list_add(&backlog->entry, &backlogs);
+	fresh->uid = uid;
+	fresh->users = 1;
+
+	spin_lock(&backlogs_lock);
+	backlog = join_backlog(uid);
+	if (!backlog)
+		hash_add(backlogs, &fresh->entry, __kuid_val(uid));
+	spin_unlock(&backlogs_lock);
+	if (!backlog)
+		return fresh;
+	kfree(fresh);
 	return backlog;
 }
 
@@ -79,26 +92,25 @@ static struct srdma_backlog *make_backlog(kuid_t uid)
  */
 struct srdma_backlog *srdma_backlog_get(void)
 {
-	kuid_t uid = current_uid();
+	kuid_t uid = srdma_bounds_owner();
 	struct srdma_backlog *backlog;
 
-	mutex_lock(&backlogs_lock);
-	backlog = find_backlog(uid) ?: make_backlog(uid);
-	if (backlog)
-		backlog->users++;
-	mutex_unlock(&backlogs_lock);
-	return backlog;
+	spin_lock(&backlogs_lock);
+	backlog = join_backlog(uid);
+	spin_unlock(&backlogs_lock);
+	return backlog ?: open_backlog(uid);
 }
 
 /* The QP has given back what it had. */
 void srdma_backlog_put(struct srdma_backlog *backlog)
 {
-	mutex_lock(&backlogs_lock);
-	if (!--backlog->users) {
-		list_del(&backlog->entry);
-		kfree(backlog);
-	}
-	mutex_unlock(&backlogs_lock);
+	spin_lock(&backlogs_lock);
+	if (--backlog->users)
+		backlog = NULL;
+	else
+		hash_del(&backlog->entry);
+	spin_unlock(&backlogs_lock);
+	kfree(backlog);
 }
 
 /**

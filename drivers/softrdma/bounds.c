@@ -2,10 +2,12 @@
 /*
  * What a machine of this size is to hold, and the question whether there is room.
  */
+#include <linux/cred.h>
 #include <linux/log2.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
+#include <linux/user_namespace.h>
 
 #include "bounds.h"
 
@@ -159,6 +161,25 @@ int srdma_bounds_after(size_t bytes)
 
 	/* In most cases there is room, and no need to wait for anything. */
 	return has_margin(pages) ? 0 : charge_pages(pages);
+}
+
+/**
+ * srdma_bounds_owner - who answers for what the current task makes
+ *
+ * Where users share something, each may have a share. An ordinary user has a
+ * range of others for his user namespaces, each of whom would have one: so there
+ * it is who owns the namespace, or the outermost that an ordinary user owns.
+ * Those that root has made, for containers, are different users.
+ */
+kuid_t srdma_bounds_owner(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		if (!uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			uid = ns->owner;
+	return uid;
 }
 
 /* Both, for an object of less than a page. */

@@ -9,6 +9,7 @@
 
 #include <linux/gfp.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 /*
  * Memory that users make us hold: charged to them, and refused where it could be
@@ -61,5 +62,6 @@ void srdma_bounds_init(struct srdma_bounds *bounds);
 int srdma_bounds_before(size_t bytes);
 int srdma_bounds_after(size_t bytes);
 int srdma_bounds_room(void);
+kuid_t srdma_bounds_owner(void);
 
 #endif

@@ -82,6 +82,7 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resizing);
 	srdma_notice_init(&cq->notice, call_cq_handlers);
 	fill_spec(cq, attr->cqe, &spec);
 	err = srdma_ring_create(&cq->ring, &spec, ucontext, &resp.ring);
@@ -155,22 +156,52 @@ static u32 count_entries(struct srdma_cq *cq)
 	return count;
 }
 
-/* Moves what the consumer has not taken to @to, unless it does not fit. */
-static int move_entries(struct srdma_cq *cq, struct srdma_ring *to)
-{
-	struct srdma_ring *from = &cq->ring;
-	u32 count, first, i;
+/**
+ * struct cq_move - what the consumer had not taken when the ring was changed
+ * @first: its index in the old ring
+ * @count: entries; they belong before all others in the new one
+ */
+struct cq_move {
+	u32 first;
+	u32 count;
+};
 
+/* Uses another ring, unless it is too small; the old one comes back in @ring. */
+static int swap_rings(struct srdma_cq *cq, struct srdma_ring *ring,
+		    struct cq_move *move)
+{
 	lockdep_assert_held(&cq->lock);
-	count = count_entries(cq);
-	first = from->index - count;
-	if (count > srdma_ring_entries(to))
+	move->count = count_entries(cq);
+	move->first = cq->ring.index - move->count;
+	if (move->count > srdma_ring_entries(ring))
 		return -EINVAL;
-	for (i = 0; i < count; i++)
-		memcpy(srdma_ring_slot(to, i), srdma_ring_slot(from, first + i),
-		       1 << from->shift);
-	srdma_ring_produce(to, count);
+	swap(cq->ring, *ring);
+	cq->ib.cqe = srdma_ring_entries(&cq->ring);
+	srdma_ring_produce(&cq->ring, move->count);
 	return 0;
+}
+
+/*
+ * User space maps the new ring when it is told that the verb succeeded, so there
+ * is no hurry: entries are copied while others are added behind them. If it
+ * looks earlier, it finds what it likes. A kernel consumer may look at once.
+ */
+static int change_ring(struct srdma_cq *cq, struct srdma_ring *ring)
+{
+	struct cq_move move;
+	unsigned long flags;
+	int err;
+
+	lockdep_assert_held(&cq->resizing);
+	spin_lock_irqsave(&cq->lock, flags);
+	err = swap_rings(cq, ring, &move);
+	if (!err && !is_user(cq))
+		srdma_ring_copy(&cq->ring, 0, ring, move.first, move.count);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (!err && is_user(cq))
+		srdma_ring_copy_slowly(&cq->ring, 0, ring, move.first,
+				       move.count);
+	return err;
 }
 
 static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
@@ -179,7 +210,6 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 	struct srdma_abi_create_cq_resp resp = {};
 	struct srdma_ring_spec spec;
 	struct srdma_ring ring;
-	unsigned long flags;
 	int err;
 
 	if (!cqe || cqe > to_sdev(cq->ib.device)->bounds.cqe)
@@ -193,17 +223,11 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 		return err;
 	/* User space must know of the new ring before the old one goes. */
 	err = srdma_udata_answer(udata, &resp, sizeof(resp));
-	if (err)
-		goto out;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	err = move_entries(cq, &ring);
 	if (!err) {
-		swap(cq->ring, ring);
-		cq->ib.cqe = srdma_ring_entries(&cq->ring);
+		mutex_lock(&cq->resizing);
+		err = change_ring(cq, &ring);
+		mutex_unlock(&cq->resizing);
 	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-out:
 	/* The new one that is not wanted, or the old one. */
 	srdma_ring_destroy(&ring);
 	return err;

@@ -5,6 +5,7 @@
 #ifndef SRDMA_CQ_H
 #define SRDMA_CQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -32,6 +33,7 @@ enum srdma_cq_notice {
  * @most: entries that the consumer may have left at most, by what it has shown
  * @arm: enum srdma_cq_arm
  * @overrun: an entry was lost; nothing is added any more
+ * @resizing: one at a time; taken before @lock
  * @notice: tells a kernel consumer's handlers; enum srdma_cq_notice
  */
 struct srdma_cq {
@@ -41,6 +43,7 @@ struct srdma_cq {
 	u32 most;
 	u8 arm;
 	bool overrun;
+	struct mutex resizing;
 	struct srdma_notice notice;
 };
 

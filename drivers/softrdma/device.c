@@ -372,7 +372,8 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	xa_init_flags(&dev->key_numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	srdma_drain_init(&dev->drain);
 	mutex_init(&dev->mcast_lock);
-	INIT_LIST_HEAD(&dev->mcast);
+	hash_init(dev->mcast);
+	dev->mcast_seed = get_random_u32();
 
 	strscpy(dev->ib.node_desc, "softrdma", sizeof(dev->ib.node_desc));
 	dev->ib.node_type = RDMA_NODE_IB_CA;
@@ -403,7 +404,7 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	WARN_ON_ONCE(!xa_empty(&dev->qp_numbers));
 	WARN_ON_ONCE(!xa_empty(&dev->ahs));
 	WARN_ON_ONCE(!xa_empty(&dev->key_numbers));
-	WARN_ON_ONCE(!list_empty(&dev->mcast));
+	WARN_ON_ONCE(!hash_empty(dev->mcast));
 	srdma_drain_uninit(&dev->drain);
 	srdma_net_put(dev->net);
 	/*

@@ -5,6 +5,7 @@
 #ifndef SRDMA_DEVICE_H
 #define SRDMA_DEVICE_H
 
+#include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
@@ -66,6 +67,7 @@ enum srdma_limits {
  * @drain: looks after queue pairs in the error state
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
  * @mcast: multicast groups that have a member
+ * @mcast_seed: of the hash of their addresses, which anybody may choose
  * @bounds: how many there may be, and how large
  * @count: how many objects of each kind exist
  * @srq_num: last number given to an SRQ
@@ -99,7 +101,8 @@ struct srdma_dev {
 	struct srdma_drain drain;
 
 	struct mutex mcast_lock;
-	struct list_head mcast;
+	DECLARE_HASHTABLE(mcast, 8);
+	u32 mcast_seed;
 
 	struct srdma_bounds bounds;
 	atomic_t count[SRDMA_OBJ_COUNT];

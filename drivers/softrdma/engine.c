@@ -398,15 +398,36 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 	return skb;
 }
 
-/* Drops what waits in the inbox. */
-void srdma_engine_clear(struct srdma_engine *engine)
+/**
+ * srdma_engine_drop - drop what waits in the inbox
+ * @engine: engine that the caller owns
+ * @budget: how many skbs at most
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: what is left of @budget; 0: there may be more.
+ */
+int srdma_engine_drop(struct srdma_engine *engine, int budget)
 {
 	struct sk_buff *skb;
 
-	local_bh_disable();
-	while ((skb = srdma_engine_receive(engine)))
+	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
 		kfree_skb(skb);
-	local_bh_enable();
+		budget--;
+	}
+	return budget;
+}
+
+/* Drops all that waits, some at a time: of small skbs it may be thousands. */
+void srdma_engine_clear(struct srdma_engine *engine)
+{
+	int left;
+
+	do {
+		local_bh_disable();
+		left = srdma_engine_drop(engine, ENGINE_INNER_BUDGET);
+		local_bh_enable();
+	} while (!left);
 }
 
 /**

@@ -96,6 +96,7 @@ void srdma_engine_deliver_all(struct srdma_engine *engine,
 			      struct sk_buff_head *list);
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
 
+int srdma_engine_drop(struct srdma_engine *engine, int budget);
 void srdma_engine_clear(struct srdma_engine *engine);
 bool srdma_engine_kicked(const struct srdma_engine *engine);
 

@@ -6,14 +6,20 @@
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
+#include <linux/jhash.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 
+#include "bounds.h"
 #include "device.h"
 #include "mcast.h"
 #include "qp.h"
+
+/* A user other than root may have this part of all groups, or so many. */
+#define USERS_PART	16
+#define USERS_LEAST	64U
 
 static __be32 ipv4_of(const union ib_gid *gid)
 {
@@ -30,6 +36,12 @@ static bool is_group(const union ib_gid *gid)
 	return rdma_is_multicast_addr((struct in6_addr *)gid->raw);
 }
 
+static u32 key_of(const struct srdma_dev *dev, const union ib_gid *gid)
+{
+	return jhash2((const u32 *)gid->raw, sizeof(gid->raw) / sizeof(u32),
+		      dev->mcast_seed);
+}
+
 /**
  * srdma_mcast_find - the group with an address
  * @dev: device
@@ -43,8 +55,8 @@ struct srdma_mcast_group *srdma_mcast_find(struct srdma_dev *dev,
 {
 	struct srdma_mcast_group *group;
 
-	list_for_each_entry_rcu(group, &dev->mcast, entry,
-				lockdep_is_held(&dev->mcast_lock))
+	hash_for_each_possible_rcu(dev->mcast, group, entry, key_of(dev, gid),
+				   lockdep_is_held(&dev->mcast_lock))
 		if (!memcmp(&group->gid, gid, sizeof(*gid)))
 			return group;
 	return NULL;
@@ -103,9 +115,10 @@ static void leave(const struct srdma_dev *dev, struct srdma_mcast_group *group)
 void srdma_mcast_follow(struct srdma_dev *dev)
 {
 	struct srdma_mcast_group *group;
+	int bucket;
 
 	mutex_lock(&dev->mcast_lock);
-	list_for_each_entry(group, &dev->mcast, entry) {
+	hash_for_each(dev->mcast, bucket, group, entry) {
 		if (!is_configured(dev, &group->gid))
 			group->joined = false;
 		else if (!group->joined && join(dev, group))
@@ -114,14 +127,35 @@ void srdma_mcast_follow(struct srdma_dev *dev)
 	mutex_unlock(&dev->mcast_lock);
 }
 
+/*
+ * The interface is a member of each group, and all look for theirs among those:
+ * a user other than root has a part of them.
+ */
+static int check_share(const struct srdma_dev *dev, kuid_t owner)
+{
+	u32 most = max(dev->bounds.objects[SRDMA_OBJ_MCAST] / USERS_PART,
+		       USERS_LEAST);
+	const struct srdma_mcast_group *group;
+	u32 count = 0;
+	int bucket;
+
+	lockdep_assert_held(&dev->mcast_lock);
+	if (uid_eq(owner, GLOBAL_ROOT_UID))
+		return 0;
+	hash_for_each(dev->mcast, bucket, group, entry)
+		count += uid_eq(group->owner, owner);
+	return count < most ? 0 : -ENOMEM;
+}
+
 static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
 					      const union ib_gid *gid)
 {
+	kuid_t owner = srdma_bounds_owner();
 	struct srdma_mcast_group *group;
 	int err;
 
 	lockdep_assert_held(&dev->mcast_lock);
-	err = srdma_dev_count(dev, SRDMA_OBJ_MCAST);
+	err = check_share(dev, owner) ?: srdma_dev_count(dev, SRDMA_OBJ_MCAST);
 	if (err)
 		return ERR_PTR(err);
 	group = kzalloc(sizeof(*group), SRDMA_GFP);
@@ -130,11 +164,12 @@ static struct srdma_mcast_group *group_create(struct srdma_dev *dev,
 		goto err_count;
 	}
 	group->gid = *gid;
+	group->owner = owner;
 	INIT_LIST_HEAD(&group->members);
 	err = join(dev, group);
 	if (err)
 		goto err_free;
-	list_add_tail_rcu(&group->entry, &dev->mcast);
+	hash_add_rcu(dev->mcast, &group->entry, key_of(dev, gid));
 	return group;
 
 err_free:
@@ -148,7 +183,7 @@ static void group_destroy(struct srdma_dev *dev,
 			  struct srdma_mcast_group *group)
 {
 	lockdep_assert_held(&dev->mcast_lock);
-	list_del_rcu(&group->entry);
+	hash_del_rcu(&group->entry);
 	leave(dev, group);
 	kfree_rcu(group, rcu);
 	srdma_dev_uncount(dev, SRDMA_OBJ_MCAST);

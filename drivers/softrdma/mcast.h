@@ -24,17 +24,19 @@ struct srdma_mcast_member {
 
 /**
  * struct srdma_mcast_group - a group that has a member
- * @entry: in srdma_dev.mcast, under RCU
+ * @entry: in srdma_dev.mcast, under RCU; by @gid
  * @rcu: readers may still look at it
  * @gid: the group's address; IPv4 mapped into IPv6
+ * @owner: who attached the first member, as srdma_bounds_owner() says
  * @members: struct srdma_mcast_member
  * @count: how many; under srdma_dev.mcast_lock
  * @joined: the interface is a member; under the RTNL
  */
 struct srdma_mcast_group {
-	struct list_head entry;
+	struct hlist_node entry;
 	struct rcu_head rcu;
 	union ib_gid gid;
+	kuid_t owner;
 	struct list_head members;
 	unsigned int count;
 	bool joined;

@@ -299,5 +299,6 @@ void srdma_mw_set_drop(struct srdma_mw_set *set)
 		rcu_read_unlock();
 		if (!mw)
 			return;
+		cond_resched();
 	}
 }

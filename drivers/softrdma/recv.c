@@ -573,8 +573,9 @@ static bool run_recv(struct srdma_engine *engine, unsigned long events,
 	struct sk_buff *skb;
 
 	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
-		if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
-			budget -= serve_all(qp, skb);
+		/* To free one costs something, too. */
+		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
+			  serve_all(qp, skb) : 1;
 		srdma_arrival_free(skb);
 	}
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))

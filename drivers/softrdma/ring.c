@@ -236,6 +236,40 @@ void srdma_ring_destroy(struct srdma_ring *ring)
 		mem_free(mem);
 }
 
+/**
+ * srdma_ring_copy - copy elements of one ring into another
+ * @to: ring with elements of the same size
+ * @to_index: where the first one goes
+ * @from: ring
+ * @index: the first one
+ * @count: how many
+ */
+void srdma_ring_copy(const struct srdma_ring *to, u32 to_index,
+		     const struct srdma_ring *from, u32 index, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		memcpy(srdma_ring_slot(to, to_index + i),
+		       srdma_ring_slot(from, index + i), 1 << from->shift);
+}
+
+/* The same for any number, without a lock: it may be 64 MB. */
+void srdma_ring_copy_slowly(const struct srdma_ring *to, u32 to_index,
+			    const struct srdma_ring *from, u32 index,
+			    u32 count)
+{
+	u32 some;
+
+	for (; count; count -= some) {
+		some = min(count, SZ_64K >> from->shift);
+		srdma_ring_copy(to, to_index, from, index, some);
+		to_index += some;
+		index += some;
+		cond_resched();
+	}
+}
+
 static int map_linear(struct vm_area_struct *vma, void *base)
 {
 	unsigned long at;

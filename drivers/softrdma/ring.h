@@ -56,6 +56,11 @@ int srdma_ring_create(struct srdma_ring *ring,
 		      const struct srdma_ring_spec *spec,
 		      struct ib_ucontext *ucontext, struct srdma_abi_map *map);
 void srdma_ring_destroy(struct srdma_ring *ring);
+void srdma_ring_copy(const struct srdma_ring *to, u32 to_index,
+		     const struct srdma_ring *from, u32 index, u32 count);
+void srdma_ring_copy_slowly(const struct srdma_ring *to, u32 to_index,
+			    const struct srdma_ring *from, u32 index,
+			    u32 count);
 int srdma_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
 void srdma_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 

@@ -8,6 +8,10 @@
 #include "bounds.h"
 #include "rq.h"
 
+/* Requests that are copied with interrupts disabled, and how often we try. */
+#define RESIZE_FEW	64
+#define RESIZE_ROUNDS	16
+
 static size_t slot_bytes(u32 max_sge)
 {
 	return sizeof(struct srdma_abi_recv_wqe) +
@@ -72,31 +76,57 @@ int srdma_rq_prepare_resize(struct srdma_rq *rq, struct srdma_ring *ring,
 	return srdma_ring_create(ring, &spec, ucontext, map);
 }
 
+/* What is posted has been copied, up to @moved: the other ring takes over. */
+static int use_ring(struct srdma_rq *rq, struct srdma_ring *ring, u32 moved)
+{
+	u32 filled = srdma_ring_filled(&rq->ring);
+
+	lockdep_assert_held(&rq->lock);
+	if (filled > srdma_ring_entries(ring))
+		return -EINVAL;
+	ring->index = (moved - filled) & ring->mask;
+	srdma_ring_store(ring->consumer, ring->index);
+	srdma_ring_store(ring->producer, moved & ring->mask);
+	swap(rq->ring, *ring);
+	return 0;
+}
+
 /**
  * srdma_rq_resize - move what is posted to another ring, and use that
- * @rq: queue
+ * @rq: queue; the caller sees to it that there is one resize at a time
  * @ring: from srdma_rq_prepare_resize(); the old ring comes back in it
  *
- * Return: 0, or -EINVAL when what is posted does not fit.
+ * Meanwhile requests are taken from the old one, and kernel consumers post to
+ * it. With interrupts disabled only a few are copied, those posted last.
+ *
+ * Return: 0, -EINVAL when what is posted does not fit, -EBUSY when so much was
+ * posted all the time that there was no end to it.
  */
 int srdma_rq_resize(struct srdma_rq *rq, struct srdma_ring *ring)
 {
 	struct srdma_ring *from = &rq->ring;
-	int err = -EINVAL;
-	u32 count, i;
+	u32 first, moved = 0, left, round;
+	int err = -EBUSY;
 
 	spin_lock_irq(&rq->lock);
-	count = srdma_ring_filled(from);
-	if (count <= srdma_ring_entries(ring)) {
-		for (i = 0; i < count; i++)
-			memcpy(srdma_ring_slot(ring, i),
-			       srdma_ring_slot(from, from->index + i),
-			       1 << from->shift);
-		srdma_ring_store(ring->producer, count);
-		swap(rq->ring, *ring);
-		err = 0;
-	}
+	first = from->index;
+	left = srdma_ring_filled(from);
 	spin_unlock_irq(&rq->lock);
+	if (left > srdma_ring_entries(ring))
+		return -EINVAL;
+
+	for (round = 0; err == -EBUSY && round < RESIZE_ROUNDS; round++) {
+		srdma_ring_copy_slowly(ring, moved, from, first + moved, left);
+		moved += left;
+		spin_lock_irq(&rq->lock);
+		left = (srdma_ring_load(from, from->producer) - first - moved) &
+		       from->mask;
+		if (left <= RESIZE_FEW) {
+			srdma_ring_copy(ring, moved, from, first + moved, left);
+			err = use_ring(rq, ring, moved + left);
+		}
+		spin_unlock_irq(&rq->lock);
+	}
 	return err;
 }
 

@@ -531,10 +531,8 @@ static bool run_send(struct srdma_engine *engine, unsigned long events,
 	u64 now = ktime_get_ns();
 
 	srdma_doorbell_take(qp, now);
-	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ)) {
-		srdma_engine_clear(engine);
-		return false;
-	}
+	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ))
+		return srdma_engine_drop(engine, budget) <= 0;
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
 		abort_requests(qp);
 	if (!srdma_qp_has_peer(qp))

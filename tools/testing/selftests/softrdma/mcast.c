@@ -3,6 +3,11 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 /* Is a line with this text, of our netdev, in a file of /proc/net? */
 static bool proc_has(const char *path, const char *text)
@@ -205,6 +210,130 @@ TEST_F(dev, many_groups_on_one_qp)
 		EXPECT_EQ(0, ibv_detach_mcast(qp, &group, 0));
 	}
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
+}
+
+/* ---- users ---- */
+
+/**
+ * struct taker - a process that attaches a QP to groups of its own
+ * @uid: its user
+ * @owner: user who made the namespace that it is in; 0: it is in none
+ * @most: groups that it wants
+ * @pid: it
+ * @talk: our end of a socket
+ */
+struct taker {
+	uid_t uid;
+	uid_t owner;
+	int most;
+	pid_t pid;
+	int talk;
+};
+
+/* Whom the parent maps to be root there, when told. */
+static bool become(const struct taker *t, int talk)
+{
+	uid_t uid = t->owner ?: t->uid;
+	char c = 0;
+
+	if (setresuid(uid, uid, uid))
+		return false;
+	prctl(PR_SET_DUMPABLE, 1);
+	if (!t->owner)
+		return true;
+	return !unshare(CLONE_NEWUSER) && write(talk, &c, 1) == 1 &&
+	       read(talk, &c, 1) == 1 && !setresuid(0, 0, 0);
+}
+
+static int take_groups(const struct taker *t)
+{
+	union ibv_gid group = group4;
+	struct verbs_set set;
+	struct ibv_qp *qp;
+	int count = 0;
+
+	if (verbs_open_set(&set, TOPO_LINK))
+		return -1;
+	qp = ud_qp(&set);
+	if (!qp)
+		return -1;
+	group.raw[13] = t->uid;
+	for (; count < t->most; count++) {
+		group.raw[14] = count >> 8;
+		group.raw[15] = count;
+		if (ibv_attach_mcast(qp, &group, 0))
+			break;
+	}
+	return count;
+}
+
+static void map_user(const struct taker *t)
+{
+	char path[40], c;
+	int fd;
+
+	if (read(t->talk, &c, 1) != 1)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", t->pid);
+	fd = open(path, O_WRONLY);
+	dprintf(fd, "0 %d 1", t->uid);
+	close(fd);
+	if (write(t->talk, &c, 1) != 1)
+		return;
+}
+
+/* Returns how many groups it has got, and keeps; -1: it could not ask. */
+static int start_taker(struct taker *t)
+{
+	int pair[2], count = -1;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return -1;
+	t->pid = fork();
+	if (!t->pid) {
+		close(pair[0]);
+		if (become(t, pair[1]))
+			count = take_groups(t);
+		if (write(pair[1], &count, sizeof(count)) > 0)
+			pause();
+		_exit(0);
+	}
+	close(pair[1]);
+	t->talk = pair[0];
+	if (t->owner)
+		map_user(t);
+	if (read(t->talk, &count, sizeof(count)) != sizeof(count))
+		return -1;
+	return count;
+}
+
+static void stop_taker(struct taker *t)
+{
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+	close(t->talk);
+}
+
+TEST_F(dev, no_user_has_all_groups)
+{
+	struct taker greedy = { .uid = 101, .most = INT_MAX };
+	struct taker other = { .uid = 102, .most = 3 };
+	/* One of the many that the first one may have. */
+	struct taker within = { .uid = 103, .owner = 101, .most = 3 };
+	struct ibv_device_attr attr;
+	int share;
+
+	ASSERT_EQ(0, ibv_query_device(self->set.ctx, &attr));
+	ASSERT_EQ(0, topo_run("chmod a+rw /dev/infiniband/uverbs*"));
+	share = attr.max_mcast_grp / 16;
+	EXPECT_EQ(share < 64 ? 64 : share, start_taker(&greedy));
+	EXPECT_EQ(0, start_taker(&within));
+	EXPECT_EQ(3, start_taker(&other));
+	stop_taker(&within);
+	stop_taker(&other);
+	stop_taker(&greedy);
+	EXPECT_EQ(3, start_taker(&within));
+	stop_taker(&within);
 }
 
 TEST_HARNESS_MAIN
