@@ -6,6 +6,8 @@
 #include <linux/completion.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
 
 #include "backlog.h"
 #include "compat/compat.h"
@@ -38,6 +40,14 @@ enum {
  */
 #define ENGINE_INBOX_BYTES	SZ_8M
 
+/*
+ * An engine that has had so many runs in a row, and still has something to do,
+ * goes on in a worker. Softirq comes before every process, and from 6.4 on begins
+ * anew wherever one enables bottom halves or is interrupted: an engine that never
+ * has nothing to do would take the CPU from all that run there.
+ */
+#define ENGINE_SOFTIRQ_ROUNDS	4
+
 static DEFINE_PER_CPU(int, engine_depth);
 
 /**
@@ -51,6 +61,19 @@ struct handover {
 };
 
 static DEFINE_PER_CPU(struct handover, handovers);
+
+/**
+ * struct worker - engines that are busy for long
+ * @work: runs each of them once; scheduled like any process
+ * @engines: those that it is to run, which it owns
+ */
+struct worker {
+	struct work_struct work;
+	struct llist_head engines;
+};
+
+static DEFINE_PER_CPU(struct worker, workers);
+static struct workqueue_struct *workqueue;
 
 /* Becomes the owner of an idle engine that was kicked. */
 static bool try_own(struct srdma_engine *engine)
@@ -133,6 +156,24 @@ static void leave_to_interrupt(struct srdma_engine *engine)
 	irq_work_queue(&handover->work);
 }
 
+/* Bottom halves are disabled: they are the worker's of this CPU. */
+static void leave_to_worker(struct srdma_engine *engine)
+{
+	struct worker *worker = this_cpu_ptr(&workers);
+
+	llist_add(&engine->handed, &worker->engines);
+	queue_work_on(smp_processor_id(), workqueue, &worker->work);
+}
+
+/* The owner has done what it may, and there is more to do. */
+static void leave_over(struct srdma_engine *engine)
+{
+	if (++engine->rounds < ENGINE_SOFTIRQ_ROUNDS)
+		leave_to_softirq(engine);
+	else
+		leave_to_worker(engine);
+}
+
 static unsigned long take_events(struct srdma_engine *engine)
 {
 	return READ_ONCE(engine->events) ? xchg(&engine->events, 0) : 0;
@@ -157,9 +198,10 @@ static void run_owned(struct srdma_engine *engine)
 		/* Pairs with the order in leave_word(). */
 		smp_mb__after_atomic();
 		if (engine->run(engine, take_events(engine), budget)) {
-			leave_to_softirq(engine);
+			leave_over(engine);
 			break;
 		}
+		engine->rounds = 0;
 		if (try_leave(engine))
 			break;
 		/*
@@ -173,6 +215,32 @@ static void run_owned(struct srdma_engine *engine)
 		}
 	}
 	this_cpu_dec(engine_depth);
+}
+
+/* Who has stopped the engine waits for it. */
+static bool leave_if_stopped(struct srdma_engine *engine)
+{
+	if (!(atomic_read(&engine->state) & ENGINE_STOPPED))
+		return false;
+	atomic_or(ENGINE_KICKED, &engine->state);
+	try_leave(engine);
+	return true;
+}
+
+static void run_in_worker(struct work_struct *work)
+{
+	struct worker *worker = container_of(work, struct worker, work);
+	struct srdma_engine *engine, *next;
+	struct llist_node *list;
+
+	list = llist_reverse_order(llist_del_all(&worker->engines));
+	llist_for_each_entry_safe(engine, next, list, handed) {
+		local_bh_disable();
+		if (!leave_if_stopped(engine))
+			run_owned(engine);
+		local_bh_enable();
+		cond_resched();
+	}
 }
 
 static void run_in_softirq(struct tasklet_struct *tasklet)
@@ -443,6 +511,7 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
 	skb_queue_head_init(&engine->inbox);
 	engine->taken = NULL;
 	engine->room = SRDMA_BACKLOG_OWN;
+	engine->rounds = 0;
 	engine->backlog = backlog;
 	engine->run = run;
 	tasklet_setup(&engine->tasklet, run_in_softirq);
@@ -496,18 +565,30 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 	spin_unlock_bh(&engine->inbox.lock);
 }
 
-/* Before there is any. */
-void srdma_engines_init(void)
+static void init_cpu(int cpu)
 {
-	struct handover *handover;
+	struct handover *handover = per_cpu_ptr(&handovers, cpu);
+	struct worker *worker = per_cpu_ptr(&workers, cpu);
+
+	/* Not in a thread on real-time kernels: it is to be prompt. */
+	handover->work = IRQ_WORK_INIT_HARD(take_over);
+	init_llist_head(&handover->engines);
+	INIT_WORK(&worker->work, run_in_worker);
+	init_llist_head(&worker->engines);
+}
+
+/* Before there is any. */
+int srdma_engines_init(void)
+{
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		handover = per_cpu_ptr(&handovers, cpu);
-		/* Not in a thread on real-time kernels: it is to be prompt. */
-		handover->work = IRQ_WORK_INIT_HARD(take_over);
-		init_llist_head(&handover->engines);
-	}
+	for_each_possible_cpu(cpu)
+		init_cpu(cpu);
+	/* Memory may be waiting for storage behind a QP; others, for the CPU. */
+	workqueue = alloc_workqueue("softrdma",
+				    WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
+				    SRDMA_COMPAT_WQ_PERCPU, 0);
+	return workqueue ? 0 : -ENOMEM;
 }
 
 /* No engine is left: nor is an interrupt that was to come for one. */
@@ -517,4 +598,5 @@ void srdma_engines_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
+	destroy_workqueue(workqueue);
 }

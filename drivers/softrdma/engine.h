@@ -52,10 +52,12 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  *	linked by their next
  * @run: what the owner calls; constant
  * @tasklet: continues in softirq
- * @handed: among those that an interrupt is to leave to softirq
+ * @handed: among those that an interrupt is to leave to softirq, or that a
+ *	worker is to run
  * @idle: completed when an owner leaves a stopped engine, that who stops it
  *	waits for
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
+ * @rounds: runs in a row that left something over; the owner's
  * @backlog: on whose account @room grows; constant
  */
 struct srdma_engine {
@@ -70,6 +72,7 @@ struct srdma_engine {
 	struct llist_node handed;
 	struct completion *idle;
 	u32 bytes_out;
+	u32 rounds;
 	struct srdma_backlog *backlog;
 };
 
@@ -103,7 +106,7 @@ bool srdma_engine_kicked(const struct srdma_engine *engine);
 void srdma_engine_stop(struct srdma_engine *engine);
 void srdma_engine_start(struct srdma_engine *engine);
 
-void srdma_engines_init(void);
+int srdma_engines_init(void);
 void srdma_engines_exit(void);
 
 #endif

@@ -24,11 +24,13 @@ static int __init softrdma_init(void)
 	srdma_icrc_init();
 	srdma_crc_init();
 	srdma_backlog_init();
-	srdma_engines_init();
 	srdma_notices_init();
-	err = srdma_net_init();
+	err = srdma_engines_init();
 	if (err)
 		goto err_crc;
+	err = srdma_net_init();
+	if (err)
+		goto err_engines;
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
@@ -37,6 +39,8 @@ static int __init softrdma_init(void)
 
 err_net:
 	srdma_net_exit();
+err_engines:
+	srdma_engines_exit();
 err_crc:
 	srdma_crc_exit();
 	return err;

@@ -147,6 +147,13 @@ static inline void srdma_compat_flow_tos(struct flowi4 *fl4, u8 tclass)
 #endif
 }
 
+/* Once the default, now to be asked for. */
+#ifdef SRDMA_HAVE_WQ_PERCPU
+#define SRDMA_COMPAT_WQ_PERCPU	WQ_PERCPU
+#else
+#define SRDMA_COMPAT_WQ_PERCPU	0
+#endif
+
 /*
  * What the newest operations are advertised by. Older cores have no name for
  * them and refuse regions that may be flushed; an ATOMIC WRITE needs nothing
