@@ -199,6 +199,32 @@ static int full_queues(struct world *w)
 	return 0;
 }
 
+/* Of a list that is too long for the queue, what fits is taken. */
+static int full_send_queue(struct world *w)
+{
+	static const int n = DEPTH * 4;
+	struct ib_rdma_wr *writes = kcalloc(n, sizeof(*writes), GFP_KERNEL);
+	const struct ib_send_wr *bad = NULL;
+	struct req *sent = req_new(w);
+	int i, err, taken;
+
+	if (!writes || !sent) {
+		kfree(writes);
+		return FAIL(w, "no memory");
+	}
+	for (i = 0; i < n; i++) {
+		writes[i].wr.wr_cqe = &sent->cqe;
+		writes[i].wr.opcode = IB_WR_RDMA_WRITE;
+		writes[i].wr.next = i < n - 1 ? &writes[i + 1].wr : NULL;
+	}
+	err = ib_post_send(w->a.qp, &writes->wr, &bad);
+	taken = bad ? rdma_wr(bad) - writes : n;
+	kfree(writes);
+	CHECK_EQ(w, -ENOMEM, err);
+	CHECK(w, taken >= DEPTH && taken < n);
+	return exchange(w, 100, 7);
+}
+
 /* A READ does not overtake what it must wait for, nor the answer the fence. */
 static int unsignalled_and_fenced(struct world *w)
 {
@@ -262,5 +288,6 @@ const struct test transfer_tests[] = {
 	  .how = { .type = IB_QPT_RC, .max_inline = 128 } },
 	{ "all_pieces", all_pieces, .how = { .type = IB_QPT_RC, .max_sge = 32 } },
 	{ "full_queues", full_queues, RC(IB_POLL_WORKQUEUE) },
+	{ "full_send_queue", full_send_queue, RC(IB_POLL_WORKQUEUE) },
 	{}
 };

@@ -118,6 +118,26 @@ TEST_F(flush, a_failing_request_flushes_those_behind_it)
 	EXPECT_EQ(0, ibv_poll_cq(end[1].recv_cq, 1, wc));
 }
 
+/* 10.3.1: what was posted before is never heard of again. */
+TEST_F(flush, reset_forgets_the_receives)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+	int i;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, duo_recv(&end[1], i, 0, 64));
+	ASSERT_EQ(0, duo_state(&end[1], IBV_QPS_RESET));
+	ASSERT_EQ(0, duo_step(&self->duo, 1, IBV_QPS_INIT));
+	ASSERT_EQ(0, duo_recv(&end[1], 9, 0, 64));
+	ASSERT_EQ(0, duo_state(&end[1], IBV_QPS_ERR));
+	ASSERT_EQ(1, duo_poll(end[1].recv_cq, &wc, 1));
+	EXPECT_EQ(9, wc.wr_id);
+	EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc.status);
+	EXPECT_EQ(0, ibv_poll_cq(end[1].recv_cq, 1, &wc));
+}
+
 /*
  * The error comes from another thread's view at any moment of the traffic: for
  * each queue a run of successes, then only flushes, all of them once.

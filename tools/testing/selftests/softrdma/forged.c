@@ -143,6 +143,74 @@ TEST_F(peer, trains_are_as_long_as_their_bytes)
 	EXPECT_TRUE(hears(&self->peer, psn + 1));
 }
 
+#define PARTS	3
+#define PART	(12 + MTU + 4)
+
+/* A SEND of full packets, from @psn on, of which @bad has another byte. */
+static void build_message(struct wire_frame *train, const struct peer *peer,
+			  uint32_t psn, int bad)
+{
+	static const uint8_t opcodes[PARTS] = {
+		RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST,
+	};
+	static uint8_t payload[MTU];
+	struct wire_frame part;
+	int i;
+
+	for (i = 0; i < PARTS; i++) {
+		struct wire_packet packet = {
+			.opcode = opcodes[i], .psn = psn + i,
+			.qpn = peer->qp->qp_num, .ip_id = i,
+			.payload = payload, .payload_len = MTU,
+		};
+
+		cm_fill(payload, MTU, i);
+		wire_build(&part, &packet);
+		if (i == bad)
+			part.bytes[WIRE_BTH + 500] ^= 1;
+		if (!i)
+			*train = part;
+		memcpy(train->bytes + WIRE_BTH + i * PART,
+		       part.bytes + WIRE_BTH, PART);
+	}
+	train->len = WIRE_BTH + PARTS * PART;
+	wire_seal(train);
+	/* That was of the whole. */
+	memcpy(train->bytes + train->len - 4, part.bytes + part.len - 4, 4);
+}
+
+/* Also where those behind the first are taken for the rest of its message. */
+TEST_F(peer, each_packet_of_a_train_has_an_icrc)
+{
+	struct virtio_net_hdr hdr = train_header();
+	struct peer *peer = &self->peer;
+	struct wire_frame frame;
+	int64_t wrong;
+	int bad;
+
+	if (!takes_trains(peer))
+		return;
+	hdr.gso_size = PART;
+	/* The checksum of something else vouches for nothing. */
+	hdr.csum_start = WIRE_BTH;
+	for (bad = 0; bad <= PARTS; bad++) {
+		wrong = counters_get("rx_drop_icrc");
+		ASSERT_EQ(0, peer_reconnect(peer, &self->attr));
+		memset(peer->buf, 0x33, PARTS * MTU);
+		ASSERT_EQ(0, peer_post_recv(peer, 7, 0, PARTS * MTU));
+		build_message(&frame, peer, PSN, bad);
+		ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+		EXPECT_EQ(bad == PARTS, ibv_poll_cq(peer->recv_cq, 1,
+						    &self->wc)) {
+			TH_LOG("packet %d", bad);
+		}
+		EXPECT_EQ(wrong + (bad < PARTS), counters_get("rx_drop_icrc"));
+		if (bad < PARTS)
+			EXPECT_TRUE(cm_is_all(peer->buf + bad * MTU,
+					      (PARTS - bad) * MTU, 0x33));
+	}
+}
+
 /* The stack asks how many there are behind the checksum, wherever that is. */
 TEST_F(peer, a_train_of_too_many_is_none)
 {

@@ -92,6 +92,26 @@ TEST_F(instant, rdma_write_has_landed_when_the_call_returns)
 	}
 }
 
+/* It is lent in parts, and lies in many pages: each byte is where it should be. */
+TEST_F(instant, long_message_is_whole)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+	uint32_t i;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	for (i = 0; i < DUO_BUF; i++)
+		end[0].buf[i] = i * 7 + i / 251 + i / 65536;
+	ASSERT_EQ(0, duo_recv(&end[1], 1, 0, DUO_BUF));
+	ASSERT_EQ(0, duo_send(&end[0], 2, 0, DUO_BUF, 0));
+	ASSERT_EQ(1, duo_poll(end[1].recv_cq, &wc, 1));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(DUO_BUF, wc.byte_len);
+	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, DUO_BUF));
+}
+
 static int exchange(struct duo *duo, int messages)
 {
 	struct ibv_wc wc[32];

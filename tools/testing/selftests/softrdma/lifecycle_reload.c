@@ -2,6 +2,11 @@
 /* Unloading and loading the module, also under what still uses it. */
 #include "../kselftest_harness.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "load.h"
 #include "nldev.h"
 #include "topo.h"
@@ -137,6 +142,70 @@ TEST_F(module, unload_under_a_link_in_use_is_answered)
 	nldev_link_del(LINK);
 	if (status)
 		EXPECT_EQ(0, unload());
+}
+
+#define PEER		"10.77.0.9"
+#define HELD_MS		1500
+
+/* A message to nobody, of a QP that is gone when this returns. 0 or not. */
+static int send_into_queue(void)
+{
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	struct verbs_set set, to;
+	struct ibv_qp_attr attr;
+	enum ibv_qp_state state;
+	struct ibv_qp *qp;
+	int ret;
+
+	ret = verbs_open_set(&set, LINK);
+	qp = ret ? NULL : verbs_qp(&set, IBV_QPT_UC);
+	to = set;
+	inet_pton(AF_INET, PEER, to.gid.raw + 12);
+	for (state = IBV_QPS_INIT; qp && !ret && state <= IBV_QPS_RTS; state++) {
+		verbs_attr(&to, &attr, state, 0x77);
+		ret = ibv_modify_qp(qp, &attr,
+				    verbs_mask(IBV_QPT_UC, state - 1, state));
+	}
+	if (!qp || ret || ibv_post_send(qp, &wr, &bad))
+		return -EIO;
+	return ibv_destroy_qp(qp) ?: verbs_close_set(&set);
+}
+
+/* In a process of its own, and in a while. */
+static pid_t release_queue(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	usleep(HELD_MS * 1000);
+	_exit(topo_run("tc qdisc del dev " NETDEV " root"));
+}
+
+/* Each of them comes back to the code of the module when it is freed. */
+TEST_F(module, unload_waits_for_packets_in_queues)
+{
+	int status = -1;
+	long start;
+	pid_t pid;
+
+	ASSERT_EQ(0, topo_link_add(LINK, NETDEV));
+	ASSERT_EQ(0, topo_ip("neigh add " PEER " lladdr 02:00:00:00:77:09 dev "
+			     NETDEV));
+	/* One packet leaves; the next one would in a minute. */
+	ASSERT_EQ(0, topo_run("tc qdisc add dev " NETDEV " root tbf rate 8bit "
+			      "burst 100 limit 10000"));
+	ASSERT_EQ(0, send_into_queue());
+	ASSERT_EQ(0, send_into_queue());
+	ASSERT_EQ(0, nldev_link_del(LINK));
+	start = topo_now_ms();
+	pid = release_queue();
+	EXPECT_EQ(0, unload());
+	EXPECT_LE(HELD_MS, topo_now_ms() - start);
+	EXPECT_FALSE(is_loaded());
+	/* Whoever comes back to what has gone does so before the next test. */
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 TEST_HARNESS_MAIN

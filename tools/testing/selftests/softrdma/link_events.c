@@ -36,6 +36,18 @@ TEST_F(dev, each_change_raises_one_event)
 	EXPECT_EQ(-ETIMEDOUT, verbs_wait_event(ctx, IBV_EVENT_PORT_ERR, 100));
 }
 
+/* Of a netdev that stays up whatever else becomes of it is no event. */
+TEST_F(dev, other_changes_raise_nothing)
+{
+	struct ibv_context *ctx = self->set.ctx;
+
+	ASSERT_EQ(0, verbs_wait_port(ctx, IBV_PORT_ACTIVE, WAIT_MS));
+	ASSERT_EQ(0, topo_ip("link set " TOPO_NETDEV " arp off\n"
+			     "link set " TOPO_NETDEV " arp on"));
+	EXPECT_EQ(-ETIMEDOUT, verbs_wait_event(ctx, IBV_EVENT_PORT_ACTIVE,
+					       100));
+}
+
 TEST_F(dev, address_changes_reach_the_gid_table)
 {
 	struct ibv_context *ctx = self->set.ctx;
@@ -59,6 +71,21 @@ TEST_F(dev, ipv6_address_changes_reach_the_gid_table)
 	EXPECT_EQ(0, verbs_wait_gid(ctx, "fd77::9", true, WAIT_MS));
 	ASSERT_EQ(0, topo_ip("addr del fd77::9/64 dev " TOPO_NETDEV));
 	EXPECT_EQ(0, verbs_wait_gid(ctx, "fd77::9", false, WAIT_MS));
+}
+
+/* The core follows addresses of Ethernet only. */
+TEST_F(dev, new_address_of_lo_reaches_the_gid_table)
+{
+	struct ibv_context *ctx;
+
+	ASSERT_EQ(0, topo_link_add("srtlo", "lo"));
+	ctx = verbs_open("srtlo");
+	ASSERT_NE(NULL, ctx);
+	ASSERT_EQ(0, topo_ip("addr add 10.77.9.8/32 dev lo"));
+	EXPECT_EQ(0, verbs_wait_gid(ctx, "10.77.9.8", true, WAIT_MS));
+	EXPECT_EQ(0, ibv_close_device(ctx));
+	EXPECT_EQ(0, nldev_link_del("srtlo"));
+	EXPECT_EQ(0, topo_ip("addr del 10.77.9.8/32 dev lo"));
 }
 
 TEST_F(dev, many_addresses)

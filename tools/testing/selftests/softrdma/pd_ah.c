@@ -74,6 +74,35 @@ TEST_F(dev, ah_with_an_empty_gid_index_is_refused)
 	EXPECT_NE(0, errno);
 }
 
+/* A packet cannot leave as IPv4 and arrive as IPv6; nor can one to a group. */
+TEST_F(dev, ah_of_two_families_is_refused)
+{
+	static const uint8_t groups[][16] = {
+		{ 0xff, 0x1e, [15] = 7 },
+		{ [10] = 0xff, 0xff, 239, 7, 7, 7 },
+	};
+	struct ibv_ah_attr attr;
+	struct ibv_ah *ah;
+	int from, to;
+
+	ASSERT_EQ(0, verbs_wait_gid(self->set.ctx, TOPO_IPV6, true, 5000));
+	for (from = 0; from < 2; from++) {
+		for (to = 0; to < 2; to++) {
+			ah_attr(&self->set, &attr);
+			attr.grh.sgid_index = verbs_gid_index(self->set.ctx,
+					from ? TOPO_IPV4 : TOPO_IPV6, NULL);
+			memcpy(attr.grh.dgid.raw, groups[to], 16);
+			ah = ibv_create_ah(self->set.pd, &attr);
+			EXPECT_EQ(from == to, ah != NULL) {
+				TH_LOG("from IPv%d to IPv%d", from ? 4 : 6,
+				       to ? 4 : 6);
+			}
+			if (ah)
+				EXPECT_EQ(0, ibv_destroy_ah(ah));
+		}
+	}
+}
+
 /*
  * With a bound netdev the kernel takes an address without route for on-link, so
  * this may succeed; what it must not do is wait for a neighbour for long.

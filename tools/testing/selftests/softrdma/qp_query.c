@@ -175,10 +175,18 @@ TEST_F(dev, access_flags_change_in_rts)
 TEST_F(dev, reset_forgets_the_connection)
 {
 	struct ibv_qp *qp = verbs_qp(&self->set, IBV_QPT_RC);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
 
 	ASSERT_NE(NULL, qp);
 	ASSERT_EQ(0, verbs_qp_to(&self->set, qp, IBV_QPS_RTS, qp->qp_num));
 	ASSERT_EQ(0, verbs_qp_to(&self->set, qp, IBV_QPS_RESET, 0));
+	ASSERT_EQ(0, ibv_query_qp(qp, &attr, IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				  IBV_QP_ACCESS_FLAGS | IBV_QP_TIMEOUT, &init));
+	EXPECT_EQ(0, attr.dest_qp_num);
+	EXPECT_EQ(0, attr.rq_psn);
+	EXPECT_EQ(0, attr.qp_access_flags);
+	EXPECT_EQ(0, attr.timeout);
 	/* What RTR needs is needed again. */
 	ASSERT_EQ(0, verbs_qp_to(&self->set, qp, IBV_QPS_INIT, 0));
 	EXPECT_EQ(IBV_QPS_INIT, verbs_qp_state(qp));

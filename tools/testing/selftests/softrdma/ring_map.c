@@ -105,6 +105,46 @@ TEST_F(ring, mapping_beyond_the_end_is_refused)
 	EXPECT_EQ(NULL, map(self->fd, 1ul << 30, self->at.offset));
 }
 
+/* Rings of one page each, which are likely to lie one behind the other. */
+TEST_F(ring, neighbour_of_a_ring_is_not_mapped)
+{
+	struct uverbs_ring at;
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		ASSERT_LE(0, uverbs_create_cq(self->fd, 16, &at));
+		ASSERT_EQ(4096, at.size);
+		EXPECT_EQ(NULL, map(self->fd, 2 * 4096, at.offset));
+	}
+}
+
+/* Memory that others have used comes to them empty. */
+TEST_F(ring, is_empty_but_for_its_header)
+{
+	static const size_t dirty = 64 << 20;
+	struct uverbs_ring at;
+	uint64_t *ring, *mem;
+	size_t i;
+	int n;
+
+	mem = mmap(NULL, dirty, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, mem);
+	memset(mem, 0xa5, dirty);
+	ASSERT_EQ(0, munmap(mem, dirty));
+	for (n = 0; n < 16; n++) {
+		ASSERT_LE(0, uverbs_create_cq(self->fd, variant->entries,
+					      &at));
+		ring = map(self->fd, at.size, at.offset);
+		ASSERT_NE(NULL, ring);
+		/* Element size, mask. */
+		for (i = 1; i < at.size / sizeof(*ring) && !ring[i]; i++)
+			;
+		EXPECT_EQ(at.size / sizeof(*ring), i);
+		EXPECT_EQ(0, munmap(ring, at.size));
+	}
+}
+
 TEST_F(ring, wrong_offsets_are_refused)
 {
 	static const uint64_t offsets[] = {
