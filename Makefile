@@ -127,6 +127,7 @@ debug-test:
 	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
 
 vm-mutants:
+	@scripts/deps build vm
 	@set -f; tools/testing/mutants/run $(T)
 
 demo:
