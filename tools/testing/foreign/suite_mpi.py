@@ -86,9 +86,11 @@ def openmpi(name, n, most, how, env, *, remote=False, **options):
 
 
 # To UCX rc_v is rc_verbs, and ud_verbs to connect it; without that there is no
-# connection. Ranks of one host would otherwise use its memory, MPICH's before UCX is asked.
+# connection. Ranks of one host would otherwise use its memory, MPICH's before UCX
+# is asked.
 def over(transport):
-    return {"UCX_TLS": f"{transport.replace('verbs', 'v')},self", "MPIR_CVAR_NOLOCAL": "1"}
+    return {"UCX_TLS": f"{transport.replace('verbs', 'v')},self",
+            "MPIR_CVAR_NOLOCAL": "1"}
 
 
 def one_host():
