@@ -67,13 +67,12 @@ int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
 
 static struct srdma_ah_entry *entry_create(struct srdma_dev *dev,
 					   struct ib_pd *pd,
-					   const struct rdma_ah_attr *attr,
-					   gfp_t gfp)
+					   const struct rdma_ah_attr *attr)
 {
 	struct srdma_ah_entry *entry;
 	int err;
 
-	entry = kzalloc(sizeof(*entry), gfp);
+	entry = kzalloc(sizeof(*entry), SRDMA_GFP);
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 	entry->pd = pd;
@@ -134,7 +133,7 @@ static int create_numbered(struct srdma_ah *ah, const struct rdma_ah_attr *attr,
 	err = srdma_bounds_room();
 	if (err)
 		return err;
-	entry = entry_create(dev, ah->ib.pd, attr, SRDMA_GFP);
+	entry = entry_create(dev, ah->ib.pd, attr);
 	if (IS_ERR(entry))
 		return PTR_ERR(entry);
 	err = publish_ah(dev, entry, &ah->num);
@@ -176,31 +175,13 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	return err;
 }
 
-static int replace_entry(struct srdma_ah *ah, const struct rdma_ah_attr *attr)
-{
-	struct srdma_dev *dev = to_sdev(ah->ib.device);
-	struct srdma_ah_entry *entry, *old;
-	unsigned long flags;
-
-	entry = entry_create(dev, ah->ib.pd, attr, GFP_ATOMIC);
-	if (IS_ERR(entry))
-		return PTR_ERR(entry);
-	/* Overwriting a present entry allocates nothing. */
-	xa_lock_irqsave(&dev->ahs, flags);
-	old = __xa_store(&dev->ahs, ah->num, entry, GFP_ATOMIC);
-	xa_unlock_irqrestore(&dev->ahs, flags);
-	kfree_rcu(old, rcu);
-	return 0;
-}
-
-/* A kernel consumer does not post by a handle while it modifies that. */
+/* Only of kernel consumers, who do not post by a handle that they modify. */
 int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
 {
 	struct srdma_ah *ah = to_sah(ib);
 	int err;
 
-	err = ah->num ? replace_entry(ah, attr) :
-			srdma_av_init(&ah->av, to_sdev(ib->device), attr, 0, 0);
+	err = srdma_av_init(&ah->av, to_sdev(ib->device), attr, 0, 0);
 	if (!err)
 		srdma_av_keep(&ah->attr, attr);
 	return err;
