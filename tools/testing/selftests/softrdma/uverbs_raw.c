@@ -407,6 +407,66 @@ TEST_F(raw, resize_cq_with_a_bad_pointer_keeps_the_queue)
 	EXPECT_EQ(0, uverbs_destroy_cq(self->fd, cq));
 }
 
+/*
+ * What answers do not set is zero, and not what the kernel had there before: on
+ * the debug kernel that is a pattern.
+ */
+TEST_F(raw, pads_of_answers_are_zero)
+{
+	struct {
+		struct ib_uverbs_resize_cq_resp core;
+		struct uverbs_ring ring;
+	} resized;
+	struct {
+		struct ib_uverbs_modify_srq core;
+		uint64_t pointer;
+	} modify = {};
+	struct ib_uverbs_resize_cq resize = { .cqe = 200 };
+	struct ib_uverbs_create_qp command;
+	struct uverbs_ring moved;
+	struct srq_resp srq;
+	struct cq_resp cq;
+	struct qp_resp qp;
+
+	memset(&cq, 0xff, sizeof(cq));
+	memset(&qp, 0xff, sizeof(qp));
+	memset(&srq, 0xff, sizeof(srq));
+	memset(&moved, 0xff, sizeof(moved));
+	memset(&resized, 0xff, sizeof(resized));
+
+	ASSERT_EQ(0, create_cq(self->fd, 16, &cq, sizeof(cq)));
+	EXPECT_EQ(0, cq.ring.pad);
+	resize.cq_handle = cq.core.cq_handle;
+	ASSERT_EQ(0, uverbs_write(self->fd, IB_USER_VERBS_CMD_RESIZE_CQ,
+				  &resize, sizeof(resize), &resized,
+				  sizeof(resized)));
+	EXPECT_EQ(0, resized.ring.pad);
+
+	qp_command(&command, self->pd, cq.core.cq_handle);
+	ASSERT_EQ(0, create_qp(self->fd, &command, &qp, sizeof(qp)));
+	EXPECT_EQ(0, qp.rq.pad);
+	EXPECT_EQ(0, qp.sq.pad);
+
+	ASSERT_EQ(0, create_srq(self->fd, self->pd, 16, 1, &srq, sizeof(srq)));
+	EXPECT_EQ(0, srq.ring.pad);
+	EXPECT_EQ(0, srq.reserved);
+	modify.core.srq_handle = srq.core.srq_handle;
+	modify.core.attr_mask = IBV_SRQ_MAX_WR;
+	modify.core.max_wr = 64;
+	modify.pointer = (uintptr_t)&moved;
+	ASSERT_EQ(0, uverbs_write(self->fd, IB_USER_VERBS_CMD_MODIFY_SRQ,
+				  &modify, sizeof(modify), NULL, 0));
+	EXPECT_EQ(0, moved.pad);
+	/* A QP that receives from an SRQ has no ring of its own for that. */
+	command.srq_handle = srq.core.srq_handle;
+	command.is_srq = 1;
+	memset(&qp, 0xff, sizeof(qp));
+	ASSERT_EQ(0, create_qp(self->fd, &command, &qp, sizeof(qp)));
+	EXPECT_EQ(0, qp.rq.offset);
+	EXPECT_EQ(0, qp.rq.size);
+	EXPECT_EQ(0, qp.rq.pad);
+}
+
 TEST_F(raw, modify_qp_with_unknown_bits_is_refused)
 {
 	struct ib_uverbs_modify_qp modify = {};
