@@ -6,6 +6,8 @@
  */
 #include "fixture.h"
 
+#include <sys/wait.h>
+
 #define STATES (IBV_QPS_ERR + 1)
 
 FIXTURE(type)
@@ -330,6 +332,44 @@ TEST_F(dev, path_mtu_above_the_port_is_refused)
 	/* The netdev's MTU is 1500, so 1024 fits and 2048 does not. */
 	BAD_VALUE(path_mtu, IBV_MTU_2048, IBV_QPS_INIT, IBV_QPS_RTR);
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
+}
+
+/* To INIT with a Q_Key of those that have bit 31: 0 or errno. */
+static int take_controlled_qkey(void)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = VERBS_PORT,
+		.qkey = 0x80000001,
+	};
+	struct verbs_set set;
+	struct ibv_qp *qp;
+	int ret;
+
+	if (verbs_open_set(&set, TOPO_LINK))
+		return ENODEV;
+	qp = verbs_qp(&set, IBV_QPT_UD);
+	ret = qp ? ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				 IBV_QP_PORT | IBV_QP_QKEY) : ENOMEM;
+	if (qp)
+		ibv_destroy_qp(qp);
+	verbs_close_set(&set);
+	return ret;
+}
+
+TEST_F(dev, controlled_qkey_is_not_for_everybody)
+{
+	int status;
+	pid_t pid;
+
+	EXPECT_EQ(0, take_controlled_qkey());
+	ASSERT_EQ(0, topo_run("chmod a+rw /dev/infiniband/uverbs*"));
+	pid = fork();
+	if (!pid)
+		_exit(setresuid(101, 101, 101) ? EIO : take_controlled_qkey());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(EPERM, WEXITSTATUS(status));
 }
 
 TEST_HARNESS_MAIN
