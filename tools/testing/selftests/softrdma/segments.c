@@ -314,4 +314,45 @@ TEST_F(segments, bad_piece_behind_a_packet_that_left_fails_at_once)
 	EXPECT_EQ(0, tracefs_count("srdma_timer_fire", "meaning=timer_retry"));
 }
 
+/* WRITEs of one packet each, posted at once, one of them shorter. 0 or errno. */
+static int post_short_one(struct duo *duo, int count, int which)
+{
+	struct ibv_send_wr *bad, wr[8] = { };
+	struct duo_end *end = duo->end;
+	struct ibv_sge sge[8];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		sge[i] = (struct ibv_sge){ (uintptr_t)end[0].buf + i * 64,
+					   i == which ? 60 : 64,
+					   end[0].mr->lkey };
+		wr[i].sg_list = &sge[i];
+		wr[i].num_sge = 1;
+		wr[i].opcode = IBV_WR_RDMA_WRITE;
+		wr[i].wr.rdma.remote_addr = (uintptr_t)end[1].buf + i * 64;
+		wr[i].wr.rdma.rkey = end[1].mr->rkey;
+		wr[i].next = i + 1 < count ? &wr[i + 1] : NULL;
+	}
+	return ibv_post_send(end[0].qp, wr, &bad);
+}
+
+/* Only the last packet of an skb may be shorter: what follows is in another. */
+TEST_F(segments, shorter_message_ends_its_skb)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc[8];
+	int i;
+
+	for (i = 0; i < 8 * 64; i++)
+		end[0].buf[i] = i * 7 + 1;
+	memset(end[1].buf, 0, 8 * 64);
+	ASSERT_EQ(0, post_short_one(&self->duo, 8, 3));
+	ASSERT_EQ(8, duo_poll(end[0].send_cq, wc, 8));
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(IBV_WC_SUCCESS, wc[i].status);
+	memset(end[0].buf + 3 * 64 + 60, 0, 4);
+	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, 8 * 64));
+	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
+}
+
 TEST_HARNESS_MAIN
