@@ -5,6 +5,8 @@
 #
 #	storage-X [KERNEL [TOPOLOGY]]		(default: 6.1 veth)
 #
+# with, if $root is set, that root of packages (root) at $FOREIGN_ROOT.
+#
 # It prints TAP and "N passed, N failed"; its status says whether all passed.
 
 # The script itself, in the guest or for one.
@@ -21,9 +23,12 @@ storage_main()
 	fi
 	top=$(cd "$(dirname "$0")/../../.." && pwd)
 	"$top/scripts/deps" build vm foreign || exit 1
+	if [ -n "${root-}" ]; then
+		root=$("$top/tools/testing/foreign/root" "$root") || exit 1
+	fi
 	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-veth}" \
-		--memory 3072 --timeout 900 --name "$(basename "$0")" -- \
-		"$(readlink -f "$0")"
+		--memory 3072 --timeout 900 --name "$(basename "$0")" \
+		--env "FOREIGN_ROOT=${root-}" -- "$(readlink -f "$0")"
 }
 
 passed=0 failed=0

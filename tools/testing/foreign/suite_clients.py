@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Programs above the verbs: libfabric, qperf and fio."""
+"""Programs above the verbs: libfabric, qperf, fio, and librpma's callers."""
+
+import os
 
 from case import Case
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+RPMA_CHECK = os.path.normpath(
+    os.path.join(HERE, "../../../build/foreign/rpma_check"))
 
 
 def fabric(name, provider, kind, *options, quick=False):
@@ -36,6 +42,14 @@ def fio(name, verb, *options, quick=False):
         expect=r"err= 0.*io=4096KiB", server_expect=r"err= 0")
 
 
+def rpma(name, ip, quick=False):
+    argv = [RPMA_CHECK, ip, "7204"]
+    return Case(
+        name=f"rpma_{name}", quick=quick, ready="cm 7204", server=argv,
+        client=[*argv, "client"], expect="all right",
+        server_expect="all right")
+
+
 def cases(topology):
     yield fabric("msg", "verbs", "msg")
     yield fabric("msg_64k", "verbs", "msg", "-S", "65536", quick=True)
@@ -56,3 +70,5 @@ def cases(topology):
     yield fio("write", "write", quick=True)
     yield fio("read", "read")
     yield fio("send", "send")
+    yield rpma("check", "{ip_b}", quick=True)
+    yield rpma("check_ipv6", "{ip6_b}")

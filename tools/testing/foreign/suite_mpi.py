@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""mpi: MPICH and OpenMPI with a program that looks at every byte.
+"""mpi: MPICH and OpenMPI with programs that look at every byte.
 
-tools/testing/mpi/mpi_check.c. On one host with nothing set, as a new user runs it;
+programs/mpi_check.c, and in Python mpi4py_check.py. On one host with nothing set, as a new user runs it;
 then so that the ranks have nothing but the device to talk through, which its
 counter of packets is asked about.
 """
@@ -14,6 +14,9 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.normpath(os.path.join(HERE, "../../.."))
 REMOTE = os.path.join(HERE, "remote")
 CHECK = os.path.join(TOP, "build/foreign/mpi_check.")
+# The distribution's, which has mpi4py.
+PYTHON = "/usr/bin/python3"
+CHECK_PY = os.path.join(HERE, "programs/mpi4py_check.py")
 
 
 # softrdma's name for what its engines took, looped packets too, and rdma_rxe's.
@@ -85,6 +88,27 @@ def openmpi(name, n, most, how, env, *, remote=False, **options):
                  remote=remote, **options)
 
 
+# mpi4py is made for OpenMPI.
+def mpi4py(name, transport, n, program, expect, packets=500):
+    traffic = Traffic(packets)
+    return Case(
+        name=f"mpi4py_{name}_{transport}_{n}", before=traffic.before,
+        after=traffic.after, env={**ALLOW, **over(transport)}, limit=240,
+        client=["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
+                *PML_UCX, "-n", str(n), PYTHON, *program],
+        expect=expect)
+
+
+def python(transport, n):
+    yield mpi4py("check", transport, n,
+                 [CHECK_PY, *(["one-sided"] if n == 2 else [])],
+                 f"mpi4py_check: {n} ranks, all right")
+    # A benchmark of its own: a message goes round.
+    yield mpi4py("ringtest", transport, n,
+                 ["-m", "mpi4py.bench", "ringtest", "-n", "65536", "-l", "20"],
+                 f"time for 20 loops = .*{n} processes, 65536 bytes")
+
+
 # To UCX rc_v is rc_verbs, and ud_verbs to connect it; without that there is no
 # connection. Ranks of one host would otherwise use its memory, MPICH's before UCX
 # is asked.
@@ -104,6 +128,8 @@ def one_host():
                           over(transport))
         yield openmpi("ofi", n, 1 << 20, MTL_OFI,
                       {"FI_PROVIDER": "verbs;ofi_rxm"})
+        yield from python("rc_verbs", n)
+        yield from python("ud_verbs", n)
     yield mpich("rc_verbs_8_MB", 2, 8 << 20, over("rc_verbs"))
 
 
