@@ -4,18 +4,18 @@
  */
 #include <linux/module.h>
 
-#include "backlog.h"
-#include "crc.h"
-#include "engine.h"
-#include "fault.h"
-#include "flight.h"
-#include "frags.h"
-#include "link.h"
-#include "loop.h"
-#include "net.h"
-#include "notice.h"
+#include "base/crc.h"
+#include "base/version.h"
+#include "device/link.h"
+#include "engine/backlog.h"
+#include "engine/engine.h"
+#include "engine/upcall.h"
+#include "observe/fault.h"
 #include "proto/icrc.h"
-#include "version.h"
+#include "wire/inflight.h"
+#include "wire/loop.h"
+#include "wire/netns.h"
+#include "wire/skb_pool.h"
 
 static int __init softrdma_init(void)
 {
@@ -24,11 +24,11 @@ static int __init softrdma_init(void)
 	srdma_icrc_init();
 	srdma_crc_init();
 	srdma_backlog_init();
-	srdma_notices_init();
+	srdma_upcalls_init();
 	err = srdma_engines_init();
 	if (err)
 		goto err_crc;
-	err = srdma_net_init();
+	err = srdma_netns_init();
 	if (err)
 		goto err_engines;
 	err = srdma_link_init();
@@ -38,7 +38,7 @@ static int __init softrdma_init(void)
 	return 0;
 
 err_net:
-	srdma_net_exit();
+	srdma_netns_exit();
 err_engines:
 	srdma_engines_exit();
 err_crc:
@@ -50,14 +50,14 @@ static void __exit softrdma_exit(void)
 {
 	srdma_fault_exit();
 	srdma_link_exit();
-	srdma_net_exit();
-	srdma_flight_exit();
+	srdma_netns_exit();
+	srdma_inflight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
 	srdma_engines_exit();
-	srdma_notices_exit();
+	srdma_upcalls_exit();
 	srdma_loop_exit();
-	srdma_frags_exit();
+	srdma_skb_pool_exit();
 	srdma_crc_exit();
 }
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where the code behind the tracepoints is.
+ * Where the code behind the tracepoints is. It looks into what is sent and what
+ * has arrived, so it stands above all rooms.
  */
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "wire/packet_in.h"
+#include "wire/tx.h"
+
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "observe/trace.h"

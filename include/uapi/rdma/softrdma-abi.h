@@ -4,7 +4,7 @@
  * verbs commands carry.
  *
  * The layout is the one that the stock rxe provider of rdma-core drives, so
- * that no library of our own is needed. drivers/softrdma/ucontext.c asserts
+ * that no library of our own is needed. drivers/softrdma/verbs/ucontext.c asserts
  * that every offset here equals the one in <rdma/rdma_user_rxe.h>.
  *
  * Everything in a ring except the index that the kernel itself writes may be

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "proto/wire.h"
-#include "wqe.h"
+#include "queues/wqe.h"
 
 static void check_send(struct srdma_wqe *wqe,
 		       const struct srdma_wqe_limits *lim)

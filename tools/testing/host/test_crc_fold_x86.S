@@ -3,7 +3,7 @@
  * The module's vector code where it can be assembled, else nothing.
  */
 #ifdef __x86_64__
-#include "x86/crc_fold.S"
+#include "base/x86/crc_fold.S"
 
 .section .note.GNU-stack, "", @progbits
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "wqe.h"
+#include "queues/wqe.h"
 
 #define SLOT_SIZE	512
 #define MAX_SGE		8

@@ -11,10 +11,10 @@
 #include "duo.h"
 
 /* As much as a QP may hand to the network before it knows how fast that is. */
-#define FLIGHT_START	(128 * 1024)
+#define INFLIGHT_START	(128 * 1024)
 
 /* And a burst more, with its headers; and what leaves the slow queue at once. */
-#define FLIGHT_MOST	(FLIGHT_START + 72 * 1024 + 100 * 1024)
+#define INFLIGHT_MOST	(INFLIGHT_START + 72 * 1024 + 100 * 1024)
 
 static int post_send(struct peer *peer, uint32_t len)
 {
@@ -198,7 +198,7 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 	wr.sg_list = &sge;
 	bytes = counters_get("tx_bytes");
 	ASSERT_EQ(0, ibv_post_send(qp, &wr, &bad));
-	EXPECT_GE(FLIGHT_MOST, counters_get("tx_bytes") - bytes);
+	EXPECT_GE(INFLIGHT_MOST, counters_get("tx_bytes") - bytes);
 	EXPECT_LT(busy, counters_get("tx_busy"));
 	/* And who waits for room is told. */
 	ASSERT_TRUE(peer_completes(to.cq, &self->wc));

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters: the sum over CPUs.
+ */
+#include "device/counters.h"
+#include "objects/device.h"
+#include "observe/counters.h"
+
+static const struct rdma_stat_desc stat_descs[] = {
+#define STAT(stat, text)						\
+	[stat].name = text,
+#define VERDICT(base, verdict, text)					\
+	[(base) + (verdict)].name = text,
+	SRDMA_STATS(STAT, VERDICT)
+#undef STAT
+#undef VERDICT
+};
+
+static_assert(ARRAY_SIZE(stat_descs) == SRDMA_STAT_COUNT);
+
+struct rdma_hw_stats *srdma_stats_alloc(struct ib_device *ib, u32 port)
+{
+	return rdma_alloc_hw_stats_struct(stat_descs, SRDMA_STAT_COUNT,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+int srdma_stats_get(struct ib_device *ib, struct rdma_hw_stats *stats,
+		    u32 port, int index)
+{
+	struct srdma_dev *dev = to_sdev(ib);
+	int cpu, i;
+
+	if (!port)
+		return -EINVAL;
+	for (i = 0; i < SRDMA_STAT_COUNT; i++) {
+		u64 sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += per_cpu_ptr(dev->stats, cpu)->value[i];
+		stats->value[i] = sum;
+	}
+	return SRDMA_STAT_COUNT;
+}

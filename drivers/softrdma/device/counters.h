@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The counters of a device, as `rdma statistic` asks for them.
+ */
+#ifndef SRDMA_DEVICE_COUNTERS_H
+#define SRDMA_DEVICE_COUNTERS_H
+
+#include <rdma/ib_verbs.h>
+
+struct rdma_hw_stats *srdma_stats_alloc(struct ib_device *ib, u32 port);
+int srdma_stats_get(struct ib_device *ib, struct rdma_hw_stats *stats,
+		    u32 port, int index);
+
+#endif

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Links: `rdma link add` and `del`, and what happens to the interface under
+ * one: up, down, MTU, address changes, unregistration.
+ *
+ * A link can end in five ways (rdma link del, interface unregistered, namespace
+ * gone, our module unloaded, the in-tree driver unloaded: it unregisters every
+ * device with its driver id). All of them meet in srdma_link_dealloc(), which
+ * the core calls exactly once when nobody uses the device any more.
+ */
+#include <linux/if_arp.h>
+#include <linux/inetdevice.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/spinlock.h>
+#include <net/addrconf.h>
+#include <rdma/rdma_netlink.h>
+
+#include "device/gids.h"
+#include "device/ibdev.h"
+#include "device/link.h"
+#include "objects/device.h"
+#include "objects/mcast.h"
+#include "observe/counters.h"
+#include "verbs/mcast.h"
+#include "wire/netns.h"
+#include "wire/shortcut.h"
+
+/* Guards the list and the flags of a link; address events are atomic. */
+static DEFINE_SPINLOCK(links_lock);
+static LIST_HEAD(links);
+
+static struct rdma_link_ops link_ops;
+
+static struct srdma_dev *find_link(const struct net_device *ndev)
+{
+	struct srdma_dev *dev;
+
+	lockdep_assert_held(&links_lock);
+	list_for_each_entry(dev, &links, link_entry)
+		if (dev->ndev == ndev)
+			return dev;
+	return NULL;
+}
+
+/*
+ * RoCE needs an interface that carries IP over an Ethernet-like link: real and
+ * virtual Ethernet, loopback, and point-to-point ones without addresses (tun).
+ */
+static bool is_supported(const struct net_device *ndev)
+{
+	switch (ndev->type) {
+	case ARPHRD_ETHER:
+	case ARPHRD_LOOPBACK:
+	case ARPHRD_NONE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Takes the place of @dev->ndev in the list, unless it is taken or going. */
+static int claim_netdev(struct srdma_dev *dev, const char *name)
+{
+	struct net_device *ndev = dev->ndev;
+	struct srdma_dev *other;
+	int err = 0;
+
+	ASSERT_RTNL();
+	spin_lock_bh(&links_lock);
+	other = find_link(ndev);
+	if (other) {
+		pr_err("softrdma: %s: %s already has the link %s\n", name, ndev->name,
+		       other->registered ? dev_name(&other->ib.dev) :
+					   "that is being made");
+		err = -EEXIST;
+	} else if (ndev->reg_state != NETREG_REGISTERED ||
+		   !net_eq(dev_net(ndev), dev->net->net)) {
+		err = -ENODEV;
+	} else {
+		list_add_tail(&dev->link_entry, &links);
+	}
+	spin_unlock_bh(&links_lock);
+	return err;
+}
+
+static void unclaim_netdev(struct srdma_dev *dev)
+{
+	spin_lock_bh(&links_lock);
+	list_del_init(&dev->link_entry);
+	spin_unlock_bh(&links_lock);
+}
+
+/* Dispatched events are worked off before a device that we hold can go. */
+static void announce(struct srdma_dev *dev, enum ib_event_type event)
+{
+	if (!dev->registered || !ib_device_try_get(&dev->ib))
+		return;
+	srdma_dev_event(dev, event);
+	ib_device_put(&dev->ib);
+}
+
+/* Of a device that is still being registered publish_link() will tell. */
+static void announce_port(struct srdma_dev *dev)
+{
+	bool active = srdma_dev_port_is_up(dev);
+
+	ASSERT_RTNL();
+	if (!dev->registered || dev->port_active == active)
+		return;
+	dev->port_active = active;
+	if (!active)
+		srdma_stat_inc(dev, SRDMA_STAT_LINK_DOWN);
+	announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/*
+ * From here on anybody may end the link, also before this returns. If the
+ * interface went away while we registered, its notifier left that to us.
+ */
+static int publish_link(struct srdma_dev *dev)
+{
+	bool gone;
+
+	rtnl_lock();
+	spin_lock_bh(&links_lock);
+	dev->registered = true;
+	gone = dev->gone;
+	if (!gone)
+		announce_port(dev);
+	spin_unlock_bh(&links_lock);
+	rtnl_unlock();
+	return gone ? -ENODEV : 0;
+}
+
+static int add_link(const char *name, struct net_device *ndev)
+{
+	struct srdma_dev *dev;
+	int err;
+
+	if (!is_supported(ndev)) {
+		pr_err("softrdma: %s: %s is not an Ethernet-like interface (type %u)\n",
+		       name, ndev->name, ndev->type);
+		return -EOPNOTSUPP;
+	}
+
+	dev = srdma_dev_create(ndev);
+	if (IS_ERR(dev)) {
+		if (PTR_ERR(dev) == -EADDRINUSE)
+			pr_err("softrdma: %s: UDP port 4791 is taken in the namespace of %s; is another RoCE driver loaded?\n",
+			       name, ndev->name);
+		return PTR_ERR(dev);
+	}
+	/* In one section: from then on we are told when the interface leaves. */
+	rtnl_lock();
+	err = claim_netdev(dev, name);
+	if (!err) {
+		dev->active_mtu = srdma_dev_path_mtu(ndev);
+		dev->port_active = srdma_dev_port_is_up(dev);
+		srdma_shortcut_begin(dev);
+	}
+	rtnl_unlock();
+	if (err)
+		goto err_destroy;
+
+	dev->ib.link_ops = &link_ops;
+	/*
+	 * Keeps the memory for publish_link(): once registered, the device can be
+	 * taken down by somebody else at any moment.
+	 */
+	get_device(&dev->ib.dev);
+	err = srdma_dev_register(dev, name);
+	if (err) {
+		pr_err("softrdma: %s: cannot register on %s: %d\n", name, ndev->name,
+		       err);
+		put_device(&dev->ib.dev);
+		goto err_destroy;
+	}
+	err = publish_link(dev);
+	if (err)
+		ib_unregister_device(&dev->ib);
+	put_device(&dev->ib.dev);
+	return err;
+
+err_destroy:
+	/* The core calls srdma_link_dealloc(). */
+	ib_dealloc_device(&dev->ib);
+	return err;
+}
+
+/**
+ * srdma_link_dealloc - the core has let go of a device
+ * @ib: device; also one whose creation or registration failed
+ */
+void srdma_link_dealloc(struct ib_device *ib)
+{
+	struct srdma_dev *dev = to_sdev(ib);
+
+	/*
+	 * In one section: were the hook to stay while the notifier finds us no
+	 * more, the interface could take it to another namespace.
+	 */
+	rtnl_lock();
+	srdma_shortcut_end(dev);
+	unclaim_netdev(dev);
+	rtnl_unlock();
+	srdma_gids_end(dev);
+	srdma_dev_destroy(dev);
+}
+
+/**
+ * srdma_link_with - do something with the link on an interface, if it has one
+ * @ndev: interface
+ * @what: called with the link under the list's lock
+ * @event: handed to @what
+ */
+void srdma_link_with(const struct net_device *ndev,
+		     void (*what)(struct srdma_dev *dev, unsigned long event),
+		     unsigned long event)
+{
+	struct srdma_dev *dev;
+
+	spin_lock_bh(&links_lock);
+	dev = find_link(ndev);
+	if (dev && dev->registered)
+		what(dev, event);
+	spin_unlock_bh(&links_lock);
+}
+
+static void change_mtu(struct srdma_dev *dev)
+{
+	enum ib_mtu mtu = srdma_dev_path_mtu(dev->ndev);
+
+	if (dev->active_mtu == mtu)
+		return;
+	WRITE_ONCE(dev->active_mtu, mtu);
+	announce(dev, IB_EVENT_CLIENT_REREGISTER);
+}
+
+/* A link that is still being registered ends itself: see publish_link(). */
+static void end_link(struct srdma_dev *dev)
+{
+	dev->gone = true;
+	if (dev->registered && ib_device_try_get(&dev->ib)) {
+		ib_unregister_device_queued(&dev->ib);
+		ib_device_put(&dev->ib);
+	}
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *ptr)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
+	bool may_have_ip = false;
+	struct srdma_dev *dev;
+
+	spin_lock_bh(&links_lock);
+	dev = find_link(ndev);
+	if (dev) {
+		/* Elsewhere it is not ours any more. */
+		may_have_ip = !dev->gone;
+		switch (event) {
+		case NETDEV_UNREGISTER:
+			end_link(dev);
+			break;
+		case NETDEV_UP:
+		case NETDEV_DOWN:
+		case NETDEV_CHANGE:
+			announce_port(dev);
+			break;
+		case NETDEV_CHANGEMTU:
+			change_mtu(dev);
+			break;
+		}
+	}
+	spin_unlock_bh(&links_lock);
+	if (!dev)
+		return NOTIFY_DONE;
+	/* srdma_link_dealloc() waits for the RTNL, which we hold. */
+	if (event == NETDEV_UNREGISTER)
+		srdma_shortcut_end(dev);
+	if (may_have_ip)
+		srdma_mcast_follow(dev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+static struct rdma_link_ops link_ops = {
+	.type = "softrdma",
+	.newlink = add_link,
+};
+
+/* The module unloads: every link that is left goes with it. */
+static void end_all_links(void)
+{
+	struct srdma_dev *dev;
+
+	for (;;) {
+		spin_lock_bh(&links_lock);
+		dev = list_first_entry_or_null(&links, struct srdma_dev,
+					       link_entry);
+		if (dev)
+			get_device(&dev->ib.dev);
+		spin_unlock_bh(&links_lock);
+		if (!dev)
+			return;
+		/* Returns when the device is gone, whoever began it. */
+		ib_unregister_device(&dev->ib);
+		put_device(&dev->ib.dev);
+	}
+}
+
+int srdma_link_init(void)
+{
+	int err;
+
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		return err;
+	err = srdma_gids_init();
+	if (err) {
+		unregister_netdevice_notifier(&netdev_notifier);
+		return err;
+	}
+	rdma_link_register(&link_ops);
+	return 0;
+}
+
+void srdma_link_exit(void)
+{
+	/* Act 1: no new links; waits for those being made. */
+	rdma_link_unregister(&link_ops);
+	/* Act 2: no links. */
+	end_all_links();
+	/* Act 3: nothing is left for the notifiers to find. */
+	srdma_gids_exit();
+	unregister_netdevice_notifier(&netdev_notifier);
+}
+
+MODULE_ALIAS_RDMA_LINK("softrdma");

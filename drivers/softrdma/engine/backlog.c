@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How much may wait in inboxes. Each has a little for itself; what is beyond
+ * that comes out of one pool, in chunks, and goes back when the inbox is empty.
+ *
+ * A user may draw while less is drawn for him than nobody has drawn. So one
+ * gets half of the pool at most, two get a third each, and whoever comes last
+ * finds as much as any other has. Nobody is asked to give something back.
+ */
+#include <linux/atomic.h>
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "base/bounds.h"
+#include "engine/backlog.h"
+
+/*
+ * A part of the memory, as skbs are charged; what they pin besides is bounded
+ * by srdma_backlog_compact(). The least is enough for a QP at full speed.
+ */
+#define POOL_SHARE	64
+#define POOL_MIN	SZ_4M
+#define POOL_MAX	SZ_1G
+
+/* How much an skb may pin for each byte that it is charged. */
+#define PINS_MOST	4
+
+/* In chunks. */
+static atomic_t pool_free;
+
+/**
+ * struct srdma_backlog - what the QPs of a user have drawn
+ * @entry: in the table of all
+ * @uid: the user, as srdma_bounds_owner() says
+ * @users: QPs that may draw; guarded by the table's lock
+ * @chunks: what they have
+ */
+struct srdma_backlog {
+	struct hlist_node entry;
+	kuid_t uid;
+	u32 users;
+	atomic_t chunks;
+};
+
+static DEFINE_SPINLOCK(backlogs_lock);
+static DEFINE_HASHTABLE(backlogs, 6);
+
+/* One more QP of a user who has some, or NULL. */
+static struct srdma_backlog *join_backlog(kuid_t uid)
+{
+	struct srdma_backlog *backlog;
+
+	lockdep_assert_held(&backlogs_lock);
+	hash_for_each_possible(backlogs, backlog, entry, __kuid_val(uid)) {
+		if (!uid_eq(backlog->uid, uid))
+			continue;
+		backlog->users++;
+		return backlog;
+	}
+	return NULL;
+}
+
+/* His first one. Memory comes first: who has none makes nobody wait. */
+static struct srdma_backlog *open_backlog(kuid_t uid)
+{
+	struct srdma_backlog *fresh, *backlog;
+
+	fresh = kzalloc(sizeof(*fresh), SRDMA_GFP);
+	if (!fresh)
+		return NULL;
+	fresh->uid = uid;
+	fresh->users = 1;
+
+	spin_lock(&backlogs_lock);
+	backlog = join_backlog(uid);
+	if (!backlog)
+		hash_add(backlogs, &fresh->entry, __kuid_val(uid));
+	spin_unlock(&backlogs_lock);
+	if (!backlog)
+		return fresh;
+	kfree(fresh);
+	return backlog;
+}
+
+/**
+ * srdma_backlog_get - on whose account a new QP draws
+ *
+ * Return: that of the current user, or NULL for want of memory.
+ */
+struct srdma_backlog *srdma_backlog_get(void)
+{
+	kuid_t uid = srdma_bounds_owner();
+	struct srdma_backlog *backlog;
+
+	spin_lock(&backlogs_lock);
+	backlog = join_backlog(uid);
+	spin_unlock(&backlogs_lock);
+	return backlog ?: open_backlog(uid);
+}
+
+/* The QP has given back what it had. */
+void srdma_backlog_put(struct srdma_backlog *backlog)
+{
+	spin_lock(&backlogs_lock);
+	if (--backlog->users)
+		backlog = NULL;
+	else
+		hash_del(&backlog->entry);
+	spin_unlock(&backlogs_lock);
+	kfree(backlog);
+}
+
+/**
+ * srdma_backlog_draw - take a chunk out of the pool
+ * @backlog: for whom
+ *
+ * From any context. Two that draw for one user at once may get one chunk more
+ * than he should have.
+ *
+ * Return: whether there was one for him.
+ */
+bool srdma_backlog_draw(struct srdma_backlog *backlog)
+{
+	int left = atomic_read(&pool_free);
+
+	do {
+		if (atomic_read(&backlog->chunks) >= left)
+			return false;
+	} while (!atomic_try_cmpxchg(&pool_free, &left, left - 1));
+	atomic_inc(&backlog->chunks);
+	return true;
+}
+
+/* From any context. */
+void srdma_backlog_return(struct srdma_backlog *backlog, u32 chunks)
+{
+	atomic_sub(chunks, &backlog->chunks);
+	atomic_add(chunks, &pool_free);
+}
+
+/*
+ * The pages that an skb keeps from being freed. Whoever else has a part of one
+ * may let go of it: then it is this one's alone.
+ */
+static u64 bytes_pinned(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shared = skb_shinfo(skb);
+	u64 bytes = 0;
+	int i;
+
+	if (skb->head_frag)
+		bytes = page_size(virt_to_head_page(skb->head));
+	for (i = 0; i < shared->nr_frags; i++)
+		bytes += page_size(compound_head(skb_frag_page(&shared->frags[i])));
+	return bytes;
+}
+
+static bool pins_too_much(const struct sk_buff *skb)
+{
+	/* Those in the list may pin as much as any. */
+	return skb_has_frag_list(skb) ||
+	       bytes_pinned(skb) > (u64)PINS_MOST * skb->truesize;
+}
+
+/**
+ * srdma_backlog_compact - an skb that is to wait behind others
+ * @skb: skb of the network, nobody's but the caller's; consumed
+ *
+ * Heads and fragments are parts of pages, of ours (wire/skb_pool.c) or of a NIC's
+ * driver: a few bytes that wait keep all of a page of 32 KB. One that does is
+ * replaced by a copy that has its own memory.
+ *
+ * Return: what is to wait; NULL for want of memory.
+ */
+struct sk_buff *srdma_backlog_compact(struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (!pins_too_much(skb))
+		return skb;
+	copy = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
+	if (copy)
+		consume_skb(skb);
+	return copy;
+}
+
+/* Before there is a QP. */
+void srdma_backlog_init(void)
+{
+	u64 bytes = ((u64)totalram_pages() << PAGE_SHIFT) / POOL_SHARE;
+
+	atomic_set(&pool_free, clamp_t(u64, bytes, POOL_MIN, POOL_MAX) /
+			       SRDMA_BACKLOG_CHUNK);
+}

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Engines: who owns one, how it is woken, how it is stopped.
+ */
+#include <linux/bottom_half.h>
+#include <linux/completion.h>
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include "compat/compat.h"
+#include "engine/backlog.h"
+#include "engine/engine.h"
+#include "observe/fault.h"
+
+/* struct srdma_engine.state */
+enum {
+	ENGINE_OWNED = BIT(0),		/* somebody runs it */
+	ENGINE_KICKED = BIT(1),		/* there may be something to do */
+	ENGINE_STOPPED = BIT(2),	/* nobody may begin to run it */
+	ENGINE_HANDING = BIT(3),	/* its owner is leaving it to softirq */
+};
+
+/* What one run may do before it goes on in softirq, in packets. */
+#define ENGINE_BUDGET		256
+
+/*
+ * What one run inside another may do: that one runs again for what it left, and
+ * what both do together keeps all others from the CPU.
+ */
+#define ENGINE_INNER_BUDGET	64
+
+/* Runs inside runs: our doorbell, the peer's receive side, and no more. */
+#define ENGINE_MAX_DEPTH	2
+
+/*
+ * Packets beyond this are dropped and come again, as with a full NIC; before
+ * that where there is no memory for so much (engine/backlog.c).
+ */
+#define ENGINE_INBOX_BYTES	SZ_8M
+
+/*
+ * An engine that has had so many runs in a row, and still has something to do,
+ * goes on in a worker. Softirq comes before every process, and from 6.4 on begins
+ * anew wherever one enables bottom halves or is interrupted: an engine that never
+ * has nothing to do would take the CPU from all that run there.
+ */
+#define ENGINE_SOFTIRQ_ROUNDS	4
+
+static DEFINE_PER_CPU(int, engine_depth);
+
+/**
+ * struct handover - engines that were kicked by a task with interrupts disabled
+ * @work: the interrupt that comes when they are enabled
+ * @engines: those that it is to leave to softirq, which it owns
+ */
+struct handover {
+	struct irq_work work;
+	struct llist_head engines;
+};
+
+static DEFINE_PER_CPU(struct handover, handovers);
+
+/**
+ * struct worker - engines that are busy for long
+ * @work: runs each of them once; scheduled like any process
+ * @engines: those that it is to run, which it owns
+ */
+struct worker {
+	struct work_struct work;
+	struct llist_head engines;
+};
+
+static DEFINE_PER_CPU(struct worker, workers);
+static struct workqueue_struct *workqueue;
+
+/* Becomes the owner of an idle engine that was kicked. */
+static bool try_own(struct srdma_engine *engine)
+{
+	int old = atomic_read(&engine->state);
+
+	do {
+		if (old != ENGINE_KICKED)
+			return false;
+	} while (!atomic_try_cmpxchg_acquire(&engine->state, &old,
+					     ENGINE_OWNED));
+	return true;
+}
+
+/* The engine was seen stopped, and is not owned any more: it may be gone next. */
+static void tell_who_stops(struct srdma_engine *engine)
+{
+	/* Pairs with srdma_engine_stop(): this is the one that it set. */
+	smp_acquire__after_ctrl_dep();
+	complete(engine->idle);
+}
+
+/*
+ * Gives the engine up, unless it was kicked meanwhile. Pairs with the acquire
+ * in try_own(): the next owner sees what this one wrote.
+ */
+static bool try_leave(struct srdma_engine *engine)
+{
+	int old = atomic_read(&engine->state);
+
+	do {
+		if ((old & ENGINE_KICKED) && !(old & ENGINE_STOPPED))
+			return false;
+	} while (!atomic_try_cmpxchg_release(&engine->state, &old,
+					     old & ~ENGINE_OWNED));
+	if (old & ENGINE_STOPPED)
+		tell_who_stops(engine);
+	return true;
+}
+
+/*
+ * The tasklet is to own the engine next. It is scheduled only by an owner: so
+ * srdma_engine_stop() knows that nobody schedules it any more. A run of it
+ * that was due already may come too early and find the engine owned; seeing
+ * ENGINE_HANDING it tries again, and would wait for us to get on.
+ */
+static void leave_to_softirq(struct srdma_engine *engine)
+{
+	int old;
+
+	preempt_disable();
+	atomic_or(ENGINE_KICKED | ENGINE_HANDING, &engine->state);
+	tasklet_schedule(&engine->tasklet);
+	old = atomic_fetch_andnot_release(ENGINE_OWNED | ENGINE_HANDING,
+					  &engine->state);
+	preempt_enable();
+	if (old & ENGINE_STOPPED)
+		tell_who_stops(engine);
+}
+
+static void take_over(struct irq_work *work)
+{
+	struct handover *handover = container_of(work, struct handover, work);
+	struct srdma_engine *engine, *next;
+
+	llist_for_each_entry_safe(engine, next,
+				  llist_del_all(&handover->engines), handed)
+		leave_to_softirq(engine);
+}
+
+/*
+ * Softirq that a task asks for is ksoftirqd's, once the scheduler has come to
+ * it. That which an interrupt asks for follows it at once.
+ */
+static void leave_to_interrupt(struct srdma_engine *engine)
+{
+	struct handover *handover = this_cpu_ptr(&handovers);
+
+	llist_add(&engine->handed, &handover->engines);
+	irq_work_queue(&handover->work);
+}
+
+/* Bottom halves are disabled: they are the worker's of this CPU. */
+static void leave_to_worker(struct srdma_engine *engine)
+{
+	struct worker *worker = this_cpu_ptr(&workers);
+
+	llist_add(&engine->handed, &worker->engines);
+	queue_work_on(smp_processor_id(), workqueue, &worker->work);
+}
+
+/* The owner has done what it may, and there is more to do. */
+static void leave_over(struct srdma_engine *engine)
+{
+	if (++engine->rounds < ENGINE_SOFTIRQ_ROUNDS)
+		leave_to_softirq(engine);
+	else
+		leave_to_worker(engine);
+}
+
+static unsigned long take_events(struct srdma_engine *engine)
+{
+	return READ_ONCE(engine->events) ? xchg(&engine->events, 0) : 0;
+}
+
+/* The owner asks: is there word, so that it is going to run again at once? */
+bool srdma_engine_kicked(const struct srdma_engine *engine)
+{
+	return atomic_read(&engine->state) & ENGINE_KICKED;
+}
+
+/* Bottom halves are disabled, and the engine is the caller's. */
+static void run_owned(struct srdma_engine *engine)
+{
+	int budget = ENGINE_BUDGET;
+
+	if (this_cpu_read(engine_depth))
+		budget = ENGINE_INNER_BUDGET;
+	this_cpu_inc(engine_depth);
+	for (;;) {
+		atomic_andnot(ENGINE_KICKED, &engine->state);
+		/* Pairs with the order in leave_word(). */
+		smp_mb__after_atomic();
+		if (engine->run(engine, take_events(engine), budget)) {
+			leave_over(engine);
+			break;
+		}
+		engine->rounds = 0;
+		if (try_leave(engine))
+			break;
+		/*
+		 * Somebody kicked; do not let two engines chase each other. All
+		 * of these runs do no more than two with the whole budget.
+		 */
+		budget /= 2;
+		if (!budget) {
+			leave_to_softirq(engine);
+			break;
+		}
+	}
+	this_cpu_dec(engine_depth);
+}
+
+/* Who has stopped the engine waits for it. */
+static bool leave_if_stopped(struct srdma_engine *engine)
+{
+	if (!(atomic_read(&engine->state) & ENGINE_STOPPED))
+		return false;
+	atomic_or(ENGINE_KICKED, &engine->state);
+	try_leave(engine);
+	return true;
+}
+
+static void run_in_worker(struct work_struct *work)
+{
+	struct worker *worker = container_of(work, struct worker, work);
+	struct srdma_engine *engine, *next;
+	struct llist_node *list;
+
+	list = llist_reverse_order(llist_del_all(&worker->engines));
+	llist_for_each_entry_safe(engine, next, list, handed) {
+		local_bh_disable();
+		if (!leave_if_stopped(engine))
+			run_owned(engine);
+		local_bh_enable();
+		cond_resched();
+	}
+}
+
+static void run_in_softirq(struct tasklet_struct *tasklet)
+{
+	struct srdma_engine *engine = from_tasklet(engine, tasklet, tasklet);
+
+	if (atomic_read(&engine->state) & ENGINE_HANDING)
+		tasklet_schedule(tasklet);
+	else if (try_own(engine))
+		run_owned(engine);
+}
+
+/* Returns whether the caller should see to it that the engine runs. */
+static bool leave_word(struct srdma_engine *engine,
+		       enum srdma_engine_event event)
+{
+	set_bit(event, &engine->events);
+	/* Pairs with run_owned(): the event is seen by who sees the kick. */
+	smp_mb__after_atomic();
+	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
+		 (ENGINE_OWNED | ENGINE_STOPPED));
+}
+
+/* Bottom halves are disabled, interrupts are not. */
+static void run_here(struct srdma_engine *engine)
+{
+	if (!try_own(engine))
+		return;
+	if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
+	    !srdma_fault(SRDMA_FAULT_DEFER))
+		run_owned(engine);
+	else
+		leave_to_softirq(engine);
+}
+
+/*
+ * A consumer may post with interrupts disabled, under a lock that its completion
+ * handlers take. Enabling bottom halves would then run these, and enable
+ * interrupts: no run here, and no local_bh_enable() either. Not inlined: others
+ * would pay for its registers.
+ */
+static noinline void run_when_enabled(struct srdma_engine *engine)
+{
+	if (!try_own(engine))
+		return;
+	if (in_interrupt() || !srdma_compat_irq_work_is_prompt())
+		leave_to_softirq(engine);
+	else
+		leave_to_interrupt(engine);
+}
+
+static void run_or_defer(struct srdma_engine *engine)
+{
+	if (irqs_disabled()) {
+		run_when_enabled(engine);
+		return;
+	}
+	local_bh_disable();
+	run_here(engine);
+	local_bh_enable();
+}
+
+/**
+ * srdma_engine_kick - leave word, and run the engine if nobody does
+ * @engine: engine
+ * @event: what happened
+ *
+ * From any context, but with no lock held that a run could need. The run is
+ * left to softirq where interrupts are disabled.
+ */
+void srdma_engine_kick(struct srdma_engine *engine,
+		       enum srdma_engine_event event)
+{
+	if (leave_word(engine, event))
+		run_or_defer(engine);
+}
+
+/**
+ * srdma_engine_kick_later - leave word, and have the engine run in softirq
+ * @engine: engine
+ * @event: what happened
+ *
+ * From any context, also with locks held that a run could need.
+ */
+void srdma_engine_kick_later(struct srdma_engine *engine,
+			     enum srdma_engine_event event)
+{
+	if (leave_word(engine, event) && try_own(engine))
+		leave_to_softirq(engine);
+}
+
+/*
+ * The inbox is locked, and so much waits that it is to have more room. Not
+ * inlined: those that have some would pay for its registers.
+ */
+static noinline bool make_room(struct srdma_engine *engine, u32 waiting)
+{
+	if (waiting >= ENGINE_INBOX_BYTES)
+		return false;
+	while (engine->room <= waiting) {
+		if (!srdma_backlog_draw(engine->backlog))
+			return false;
+		WRITE_ONCE(engine->room, engine->room + SRDMA_BACKLOG_CHUNK);
+	}
+	return true;
+}
+
+/* The inbox is locked. Returns false when there is no room. */
+static bool put_into_inbox(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	u32 waiting = engine->bytes_in - READ_ONCE(engine->bytes_out);
+
+	if (waiting >= engine->room && !make_room(engine, waiting))
+		return false;
+	WRITE_ONCE(engine->bytes_in, engine->bytes_in + skb->truesize);
+	__skb_queue_tail(&engine->inbox, skb);
+	return true;
+}
+
+/* There may be something in the inbox. */
+static void run_for_inbox(struct srdma_engine *engine)
+{
+	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
+	      (ENGINE_OWNED | ENGINE_STOPPED)) &&
+	    !srdma_fault(SRDMA_FAULT_HOLD))
+		run_here(engine);
+}
+
+/**
+ * srdma_engine_deliver - put a packet into the inbox and kick
+ * @engine: engine
+ * @skb: packet
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: false when there is no room: the packet is still the caller's.
+ */
+bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb)
+{
+	bool room;
+
+	spin_lock(&engine->inbox.lock);
+	room = put_into_inbox(engine, skb);
+	spin_unlock(&engine->inbox.lock);
+	if (room)
+		run_for_inbox(engine);
+	return room;
+}
+
+/**
+ * srdma_engine_deliver_all - put packets into the inbox and kick
+ * @engine: engine
+ * @list: packets; those for which there is no room are left in it
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_engine_deliver_all(struct srdma_engine *engine,
+			      struct sk_buff_head *list)
+{
+	struct sk_buff *skb;
+
+	spin_lock(&engine->inbox.lock);
+	while ((skb = __skb_dequeue(list))) {
+		if (put_into_inbox(engine, skb))
+			continue;
+		__skb_queue_head(list, skb);
+		break;
+	}
+	spin_unlock(&engine->inbox.lock);
+	run_for_inbox(engine);
+}
+
+/* The inbox is locked, and has something. */
+static struct sk_buff *take_inbox(struct srdma_engine *engine)
+{
+	struct sk_buff *first = skb_peek(&engine->inbox);
+
+	skb_peek_tail(&engine->inbox)->next = NULL;
+	__skb_queue_head_init(&engine->inbox);
+	return first;
+}
+
+/* The inbox is locked. */
+static void give_room_back(struct srdma_engine *engine)
+{
+	u32 drawn = engine->room - SRDMA_BACKLOG_OWN;
+
+	WRITE_ONCE(engine->room, SRDMA_BACKLOG_OWN);
+	srdma_backlog_return(engine->backlog, drawn / SRDMA_BACKLOG_CHUNK);
+}
+
+/* The owner has found nothing. Not inlined: there is seldom anything drawn. */
+static noinline void give_back_if_empty(struct srdma_engine *engine)
+{
+	spin_lock(&engine->inbox.lock);
+	if (skb_queue_empty(&engine->inbox))
+		give_room_back(engine);
+	spin_unlock(&engine->inbox.lock);
+}
+
+/*
+ * The owner takes the oldest packet; it is the owner's to free. Bottom halves
+ * are disabled.
+ */
+struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
+{
+	struct sk_buff *skb;
+
+	if (!engine->taken) {
+		if (skb_queue_empty_lockless(&engine->inbox)) {
+			if (READ_ONCE(engine->room) != SRDMA_BACKLOG_OWN)
+				give_back_if_empty(engine);
+			return NULL;
+		}
+		spin_lock(&engine->inbox.lock);
+		engine->taken = take_inbox(engine);
+		spin_unlock(&engine->inbox.lock);
+	}
+	skb = engine->taken;
+	engine->taken = skb->next;
+	skb_mark_not_on_list(skb);
+	WRITE_ONCE(engine->bytes_out, engine->bytes_out + skb->truesize);
+	return skb;
+}
+
+/**
+ * srdma_engine_drop - drop what waits in the inbox
+ * @engine: engine that the caller owns
+ * @budget: how many skbs at most
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: what is left of @budget; 0: there may be more.
+ */
+int srdma_engine_drop(struct srdma_engine *engine, int budget)
+{
+	struct sk_buff *skb;
+
+	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
+		kfree_skb(skb);
+		budget--;
+	}
+	return budget;
+}
+
+/* Drops all that waits, some at a time: of small skbs it may be thousands. */
+void srdma_engine_clear(struct srdma_engine *engine)
+{
+	int left;
+
+	do {
+		local_bh_disable();
+		left = srdma_engine_drop(engine, ENGINE_INNER_BUDGET);
+		local_bh_enable();
+	} while (!left);
+}
+
+/**
+ * srdma_engine_init - an engine that is stopped
+ * @engine: engine
+ * @run: what its owner is to call
+ * @backlog: on whose account packets wait for it
+ */
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
+		       struct srdma_backlog *backlog)
+{
+	atomic_set(&engine->state, ENGINE_STOPPED);
+	skb_queue_head_init(&engine->inbox);
+	engine->taken = NULL;
+	engine->room = SRDMA_BACKLOG_OWN;
+	engine->rounds = 0;
+	engine->backlog = backlog;
+	engine->run = run;
+	tasklet_setup(&engine->tasklet, run_in_softirq);
+}
+
+/**
+ * srdma_engine_stop - no run is under way when this returns, none will begin
+ * @engine: engine that is not stopped
+ *
+ * Waits for one run, which is bounded by its budget. Word can still be left.
+ */
+void srdma_engine_stop(struct srdma_engine *engine)
+{
+	DECLARE_COMPLETION_ONSTACK(idle);
+	int old;
+
+	engine->idle = &idle;
+	/* Fully ordered: pairs with tell_who_stops(). */
+	old = atomic_fetch_or(ENGINE_STOPPED, &engine->state);
+	if (old & ENGINE_OWNED)
+		wait_for_completion(&idle);
+}
+
+/* Undoes srdma_engine_stop(), and runs it if word was left meanwhile. */
+void srdma_engine_start(struct srdma_engine *engine)
+{
+	int old;
+
+	/*
+	 * Fully ordered: pairs with try_own(), who finds it started finds it as
+	 * it was left.
+	 */
+	old = atomic_fetch_andnot(ENGINE_STOPPED, &engine->state);
+	if (old & ENGINE_KICKED)
+		run_or_defer(engine);
+}
+
+/* The engine is stopped, and nobody can kick it any more. */
+void srdma_engine_uninit(struct srdma_engine *engine)
+{
+	tasklet_kill(&engine->tasklet);
+	/* Who found the QP before it went finds no room for its packet. */
+	spin_lock_bh(&engine->inbox.lock);
+	WRITE_ONCE(engine->bytes_in, engine->bytes_out + ENGINE_INBOX_BYTES);
+	spin_unlock_bh(&engine->inbox.lock);
+	skb_queue_purge(&engine->inbox);
+	kfree_skb_list(engine->taken);
+	/* Not before: what is drawn is there for what waits. */
+	spin_lock_bh(&engine->inbox.lock);
+	give_room_back(engine);
+	spin_unlock_bh(&engine->inbox.lock);
+}
+
+static void init_cpu(int cpu)
+{
+	struct handover *handover = per_cpu_ptr(&handovers, cpu);
+	struct worker *worker = per_cpu_ptr(&workers, cpu);
+
+	/* Not in a thread on real-time kernels: it is to be prompt. */
+	handover->work = IRQ_WORK_INIT_HARD(take_over);
+	init_llist_head(&handover->engines);
+	INIT_WORK(&worker->work, run_in_worker);
+	init_llist_head(&worker->engines);
+}
+
+/* Before there is any. */
+int srdma_engines_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		init_cpu(cpu);
+	/* Memory may be waiting for storage behind a QP; others, for the CPU. */
+	workqueue = alloc_workqueue("softrdma",
+				    WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
+				    SRDMA_COMPAT_WQ_PERCPU, 0);
+	return workqueue ? 0 : -ENOMEM;
+}
+
+/* No engine is left: nor is an interrupt that was to come for one. */
+void srdma_engines_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
+	destroy_workqueue(workqueue);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * An engine: the one owner of a set of words. A QP has two, one that sends
+ * requests and hears responses, one that executes requests and answers them.
+ *
+ * All that an engine's state can hear of is put into its inbox (packets) or
+ * left as an event bit, and then the engine is kicked. Who kicks an idle
+ * engine owns it and runs it, there and then, with bottom halves disabled,
+ * until there is nothing left to do or a budget is spent; what is left is
+ * continued in softirq. A kick of a running engine only leaves word. So the
+ * state needs no lock.
+ */
+#ifndef SRDMA_ENGINE_H
+#define SRDMA_ENGINE_H
+
+#include <linux/interrupt.h>
+#include <linux/llist.h>
+#include <linux/sizes.h>
+#include <linux/skbuff.h>
+
+struct completion;
+struct srdma_backlog;
+struct srdma_engine;
+
+/* Word left for an engine, beside packets. */
+enum srdma_engine_event {
+	SRDMA_EVENT_DOORBELL,	/* something was posted */
+	SRDMA_EVENT_TIMER,	/* its timer fired */
+	SRDMA_EVENT_TX_FREED,	/* packets of its QP have left the host */
+	SRDMA_EVENT_STATE,	/* the state of the QP was changed */
+};
+
+/**
+ * typedef srdma_engine_run_t - do what there is to do
+ * @engine: the engine; the caller owns it
+ * @events: bits of enum srdma_engine_event left since the last run
+ * @budget: how much to do, in packets
+ *
+ * Return: whether there is more to do than the budget allowed.
+ */
+typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
+				   unsigned long events, int budget);
+
+/**
+ * struct srdma_engine - an owner
+ * @state: ENGINE_* bits of engine/engine.c: owned, kicked, stopped
+ * @bytes_in: memory of all packets that were ever put into @inbox, bytes
+ * @events: bits of enum srdma_engine_event that wait
+ * @room: another packet may wait while less than this does, bytes
+ * @inbox: packets that wait; its lock guards @bytes_in and changes of @room
+ * @taken: packets that the owner has taken out together, to look at in turn,
+ *	linked by their next
+ * @run: what the owner calls; constant
+ * @tasklet: continues in softirq
+ * @handed: among those that an interrupt is to leave to softirq, or that a
+ *	worker is to run
+ * @idle: completed when an owner leaves a stopped engine, that who stops it
+ *	waits for
+ * @bytes_out: memory of packets that the owner has looked at; it alone writes it
+ * @rounds: runs in a row that left something over; the owner's
+ * @backlog: on whose account @room grows; constant
+ */
+struct srdma_engine {
+	atomic_t state;
+	u32 bytes_in;
+	unsigned long events;
+	u32 room;
+	struct sk_buff_head inbox;
+	struct sk_buff *taken;
+	srdma_engine_run_t run;
+	struct tasklet_struct tasklet;
+	struct llist_node handed;
+	struct completion *idle;
+	u32 bytes_out;
+	u32 rounds;
+	struct srdma_backlog *backlog;
+};
+
+/* What waits beyond this, in bytes, is looked at more closely. */
+#define SRDMA_ENGINE_LAGS	SZ_2K
+
+/* Is so much waiting that more may be for long? Anybody may ask. */
+static inline bool srdma_engine_lags(const struct srdma_engine *engine)
+{
+	return READ_ONCE(engine->bytes_in) - READ_ONCE(engine->bytes_out) >=
+	       SRDMA_ENGINE_LAGS;
+}
+
+void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
+		       struct srdma_backlog *backlog);
+void srdma_engine_uninit(struct srdma_engine *engine);
+
+void srdma_engine_kick(struct srdma_engine *engine,
+		       enum srdma_engine_event event);
+void srdma_engine_kick_later(struct srdma_engine *engine,
+			     enum srdma_engine_event event);
+bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
+void srdma_engine_deliver_all(struct srdma_engine *engine,
+			      struct sk_buff_head *list);
+struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
+
+int srdma_engine_drop(struct srdma_engine *engine, int budget);
+void srdma_engine_clear(struct srdma_engine *engine);
+bool srdma_engine_kicked(const struct srdma_engine *engine);
+
+void srdma_engine_stop(struct srdma_engine *engine);
+void srdma_engine_start(struct srdma_engine *engine);
+
+int srdma_engines_init(void);
+void srdma_engines_exit(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Upcalls: what handlers of kernel consumers are told, with no lock held and
+ * never from inside a verb that the consumer called.
+ */
+#ifndef SRDMA_UPCALL_H
+#define SRDMA_UPCALL_H
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+
+struct srdma_upcall;
+
+/* Calls handlers; @what: bits of all that was left since the last call. */
+typedef void (*srdma_upcall_call_t)(struct srdma_upcall *upcall,
+				    unsigned long what);
+
+/**
+ * struct srdma_upcall - what one object has to tell
+ * @node: in the list of the CPU that is to tell it
+ * @state: bits of what is to be told; and whether it waits or is being told
+ * @call: tells it; constant
+ */
+struct srdma_upcall {
+	struct llist_node node;
+	atomic_t state;
+	srdma_upcall_call_t call;
+};
+
+void srdma_upcall_init(struct srdma_upcall *upcall, srdma_upcall_call_t call);
+void srdma_upcall_leave(struct srdma_upcall *upcall, unsigned int what);
+void srdma_upcall_stop(struct srdma_upcall *upcall);
+
+void srdma_upcalls_init(void);
+void srdma_upcalls_exit(void);
+
+#endif

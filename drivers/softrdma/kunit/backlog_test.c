@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * KUnit tests of what may wait: how much of it is whose, and what it pins.
+ */
+#include <kunit/test.h>
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/skbuff.h>
+
+#include "engine/backlog.h"
+#include "engine/engine.h"
+
+/* More chunks than any pool has. */
+#define MANY		100000
+
+/**
+ * struct two_users - what a test draws for
+ * @one: the first
+ * @other: the second
+ * @drawn: how many chunks each has
+ */
+struct two_users {
+	struct srdma_backlog *one;
+	struct srdma_backlog *other;
+	u32 drawn[2];
+};
+
+static struct srdma_backlog *backlog_of(struct kunit *test, kuid_t uid)
+{
+	struct srdma_backlog *backlog;
+	const struct cred *old;
+	struct cred *cred;
+
+	cred = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	cred->uid = uid;
+	old = override_creds(cred);
+	backlog = srdma_backlog_get();
+	revert_creds(old);
+	put_cred(cred);
+	KUNIT_ASSERT_NOT_NULL(test, backlog);
+	return backlog;
+}
+
+static int init_users(struct kunit *test)
+{
+	struct two_users *users = kunit_kzalloc(test, sizeof(*users),
+						GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, users);
+	users->one = backlog_of(test, KUIDT_INIT(61001));
+	users->other = backlog_of(test, KUIDT_INIT(61002));
+	test->priv = users;
+	return 0;
+}
+
+static void exit_users(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+
+	if (!users)
+		return;
+	srdma_backlog_return(users->one, users->drawn[0]);
+	srdma_backlog_return(users->other, users->drawn[1]);
+	srdma_backlog_put(users->one);
+	srdma_backlog_put(users->other);
+}
+
+static u32 draw_all(struct srdma_backlog *backlog)
+{
+	u32 n = 0;
+
+	while (n < MANY && srdma_backlog_draw(backlog))
+		n++;
+	return n;
+}
+
+/* How many chunks one can have where nobody else has any. */
+static u32 half_of_pool(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+	u32 half = draw_all(users->other);
+
+	srdma_backlog_return(users->other, half);
+	return half;
+}
+
+static void backlog__is_shared(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+	u32 half = half_of_pool(test);
+
+	KUNIT_ASSERT_GE(test, half, 8);
+	KUNIT_ASSERT_LT(test, half, MANY);
+	users->drawn[0] = draw_all(users->one);
+	KUNIT_EXPECT_EQ(test, users->drawn[0], half);
+	/* The second one takes of what the first one had to leave. */
+	users->drawn[1] = draw_all(users->other);
+	KUNIT_EXPECT_GE(test, users->drawn[1], half / 2);
+	KUNIT_EXPECT_LT(test, users->drawn[1], half);
+	KUNIT_EXPECT_FALSE(test, srdma_backlog_draw(users->one));
+	/* What is given back can be drawn again, by either. */
+	srdma_backlog_return(users->one, users->drawn[0]);
+	users->drawn[0] = 0;
+	KUNIT_EXPECT_TRUE(test, srdma_backlog_draw(users->other));
+	users->drawn[1]++;
+}
+
+static void backlog__belongs_to_a_user(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+	struct srdma_backlog *again = backlog_of(test, KUIDT_INIT(61001));
+
+	KUNIT_EXPECT_PTR_EQ(test, again, users->one);
+	KUNIT_EXPECT_PTR_NE(test, again, users->other);
+	srdma_backlog_put(again);
+}
+
+static bool take_nothing(struct srdma_engine *engine, unsigned long events,
+			 int budget)
+{
+	return false;
+}
+
+static struct srdma_engine *stopped_engine(struct kunit *test,
+					   struct srdma_backlog *backlog)
+{
+	struct srdma_engine *engine = kunit_kzalloc(test, sizeof(*engine),
+						    GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, engine);
+	srdma_engine_init(engine, take_nothing, backlog);
+	return engine;
+}
+
+/* Puts packets into its inbox until there is no room; returns their bytes. */
+static u64 fill_inbox(struct kunit *test, struct srdma_engine *engine)
+{
+	struct sk_buff *skb;
+	u64 bytes = 0;
+	bool room;
+
+	do {
+		skb = alloc_skb(SZ_16K, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, skb);
+		local_bh_disable();
+		room = srdma_engine_deliver(engine, skb);
+		local_bh_enable();
+		if (room)
+			bytes += skb->truesize;
+	} while (room);
+	kfree_skb(skb);
+	return bytes;
+}
+
+#define ENGINES		32
+
+/* What the least of all pools is asked for, and each engine its own. */
+static void backlog__bounds_all_inboxes(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+	u64 half = (u64)half_of_pool(test) * SRDMA_BACKLOG_CHUNK;
+	struct srdma_engine *engine[ENGINES], *other;
+	u64 bytes = 0, each;
+	int i;
+
+	for (i = 0; i < ENGINES; i++) {
+		engine[i] = stopped_engine(test, users->one);
+		each = fill_inbox(test, engine[i]);
+		KUNIT_EXPECT_GE(test, each, SRDMA_BACKLOG_OWN);
+		KUNIT_EXPECT_LE(test, each, SZ_8M + SZ_64K);
+		bytes += each;
+	}
+	KUNIT_EXPECT_GE(test, bytes, half);
+	KUNIT_EXPECT_LE(test, bytes,
+			half + ENGINES * (SRDMA_BACKLOG_OWN + SZ_64K));
+
+	/* Somebody else finds more than his own. */
+	other = stopped_engine(test, users->other);
+	KUNIT_EXPECT_GE(test, fill_inbox(test, other),
+			min_t(u64, half / 2, SZ_8M - SZ_64K));
+	srdma_engine_uninit(other);
+
+	/* All is given back: by who looks at it all, and by who goes. */
+	srdma_engine_clear(engine[0]);
+	KUNIT_EXPECT_EQ(test, engine[0]->room, SRDMA_BACKLOG_OWN);
+	for (i = 0; i < ENGINES; i++)
+		srdma_engine_uninit(engine[i]);
+	KUNIT_EXPECT_EQ(test, (u64)half_of_pool(test) * SRDMA_BACKLOG_CHUNK,
+			half);
+}
+
+/* A packet of @len bytes in a page of 32 KB, as of many drivers. */
+static struct sk_buff *skb_in_page(struct kunit *test, u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(len) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct page *page = alloc_pages(GFP_KERNEL | __GFP_COMP,
+					get_order(SZ_32K));
+	struct sk_buff *skb;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	skb = build_skb(page_address(page), size);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	memset(skb_put(skb, len), 0x5a, len);
+	memset(skb->cb, 0x77, sizeof(skb->cb));
+	return skb;
+}
+
+static void backlog__waits_in_memory_of_its_own(struct kunit *test)
+{
+	struct sk_buff *skb = skb_in_page(test, 100), *waits;
+
+	KUNIT_EXPECT_TRUE(test, skb->head_frag);
+	waits = srdma_backlog_compact(skb);
+	KUNIT_ASSERT_NOT_NULL(test, waits);
+	KUNIT_EXPECT_FALSE(test, waits->head_frag);
+	KUNIT_EXPECT_LE(test, waits->truesize, SZ_2K);
+	KUNIT_EXPECT_EQ(test, waits->len, 100);
+	KUNIT_EXPECT_NULL(test, memchr_inv(waits->data, 0x5a, 100));
+	KUNIT_EXPECT_NULL(test, memchr_inv(waits->cb, 0x77, sizeof(waits->cb)));
+	kfree_skb(waits);
+
+	/* One that fills its page stays where it is. */
+	skb = skb_in_page(test, SZ_16K);
+	KUNIT_EXPECT_PTR_EQ(test, srdma_backlog_compact(skb), skb);
+	kfree_skb(skb);
+}
+
+static struct kunit_case backlog_cases[] = {
+	KUNIT_CASE(backlog__is_shared),
+	KUNIT_CASE(backlog__belongs_to_a_user),
+	KUNIT_CASE(backlog__bounds_all_inboxes),
+	KUNIT_CASE(backlog__waits_in_memory_of_its_own),
+	{}
+};
+
+static struct kunit_suite backlog_suite = {
+	.name = "srdma_backlog",
+	.init = init_users,
+	.exit = exit_users,
+	.test_cases = backlog_cases,
+};
+
+kunit_test_suite(backlog_suite);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * KUnit tests of what may be under way: how much, and who is told when it lands.
+ */
+#include <kunit/test.h>
+#include <linux/skbuff.h>
+
+#include "engine/engine.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "wire/inflight.h"
+
+static int init_sender(struct kunit *test)
+{
+	struct srdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, qp);
+	qp->dev = kunit_kzalloc(test, sizeof(*qp->dev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, qp->dev);
+	refcount_set(&qp->refs, 1);
+	test->priv = qp;
+	return 0;
+}
+
+static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
+			  int budget)
+{
+	return false;
+}
+
+/* Hands over until there is no room; returns how many. */
+static u32 fill_flight(struct kunit *test, struct sk_buff **skbs, u32 max)
+{
+	struct srdma_qp *qp = test->priv;
+	u32 n;
+
+	for (n = 0; n < max; n++) {
+		if (!srdma_inflight_has_room(qp, &qp->recv))
+			break;
+		skbs[n] = alloc_skb(SZ_32K, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, skbs[n]);
+		skb_put(skbs[n], 31000);
+		srdma_inflight_add(qp, skbs[n]);
+		/* The stack may change its length; the charge stays. */
+		skb_trim(skbs[n], 100);
+	}
+	return n;
+}
+
+static void flight__waits_and_wakes(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
+	qp->inflight.limit = SZ_512K;
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+	KUNIT_EXPECT_EQ(test, n, 16);
+	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), n + 1);
+	for (i = 0; i < n; i++) {
+		unsigned long events = qp->recv.events;
+
+		KUNIT_EXPECT_EQ(test, !!(events & BIT(SRDMA_EVENT_TX_FREED)),
+				i >= n / 2);
+		KUNIT_EXPECT_EQ(test, qp->send.events, 0);
+		consume_skb(skbs[i]);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->inflight.bytes), 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 1);
+	KUNIT_EXPECT_TRUE(test, srdma_inflight_has_room(qp, &qp->send));
+}
+
+/* Fills it, and lets all of it leave @ns after that; returns how many. */
+static u32 land_after(struct kunit *test, u64 ns)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+	qp->inflight.full_at -= ns;
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+	return n;
+}
+
+static void flight__follows_the_queue(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	int i;
+
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
+
+	/* In a queue that drains slowly half as many each time, but a train. */
+	qp->inflight.limit = SZ_512K;
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 16);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 8);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
+
+	/* In one that drains at once all there may be, if nobody disturbs. */
+	for (i = 0; i < 1000 && qp->inflight.limit < SZ_512K; i++)
+		land_after(test, 0);
+	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
+}
+
+static struct kunit_case flight_cases[] = {
+	KUNIT_CASE(flight__waits_and_wakes),
+	KUNIT_CASE(flight__follows_the_queue),
+	{}
+};
+
+static struct kunit_suite flight_suite = {
+	.name = "srdma_inflight",
+	.init = init_sender,
+	.test_cases = flight_cases,
+};
+
+kunit_test_suite(flight_suite);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The table of keys, and their gates.
+ */
+#include <linux/random.h>
+#include <linux/wait_bit.h>
+
+#include "base/bounds.h"
+#include "memory/keys.h"
+
+/* Index 0 is the key of kernel memory. */
+#define KEY_INDEXES	XA_LIMIT(1, (1U << 24) - 1)
+
+void srdma_keys_init(struct srdma_keys *keys)
+{
+	xa_init_flags(&keys->numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+}
+
+/* Nothing has a key any more. */
+void srdma_keys_uninit(struct srdma_keys *keys)
+{
+	WARN_ON_ONCE(!xa_empty(&keys->numbers));
+	srdma_table_free(&keys->table);
+	xa_destroy(&keys->numbers);
+}
+
+/**
+ * srdma_key_publish - give a new object its key
+ * @keys: of the device
+ * @key: zeroed but for its lock, which the caller has initialised, so that
+ *	regions and windows are different classes of lock
+ * @kind: of object
+ * @pd: protection domain
+ *
+ * Look-ups find it from now on, behind a closed gate. The index goes round, so
+ * that a key comes back late, with the variant at random, so that a stale one
+ * is unlikely to match even then.
+ *
+ * Return: 0, or the error of the table.
+ */
+int srdma_key_publish(struct srdma_keys *keys, struct srdma_key *key,
+		      enum srdma_key_kind kind, struct ib_pd *pd)
+{
+	u32 index;
+	int err;
+
+	err = xa_alloc_cyclic(&keys->numbers, &index, NULL, KEY_INDEXES,
+			      &keys->next, SRDMA_GFP);
+	if (err < 0)
+		return err;
+	err = srdma_table_reserve(&keys->table, index);
+	if (err) {
+		xa_erase(&keys->numbers, index);
+		return err;
+	}
+	key->kind = kind;
+	key->state = SRDMA_KEY_FREE;
+	key->pd = pd;
+	key->key = index << 8 | get_random_u8();
+	atomic_set(&key->gate, INT_MIN);
+	srdma_table_set(&keys->table, index, key);
+	return 0;
+}
+
+/* The object is freed by kfree_rcu() at the earliest. */
+void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key)
+{
+	u32 index = srdma_key_index(key->key);
+
+	srdma_table_set(&keys->table, index, NULL);
+	xa_erase(&keys->numbers, index);
+}
+
+/**
+ * srdma_key_find - the object at the index of a key
+ * @keys: of the device
+ * @key: number; whether it matches is to be checked behind the gate or under
+ *	the lock
+ *
+ * Called with bottom halves disabled, which keeps the object's memory.
+ */
+struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held(), "key used from a task");
+	return srdma_table_find(&keys->table, srdma_key_index(key));
+}
+
+/* What the key names is complete. Pairs with srdma_key_enter(). */
+void srdma_key_open(struct srdma_key *key)
+{
+	lockdep_assert_held(&key->lock);
+	key->state = SRDMA_KEY_VALID;
+	atomic_set_release(&key->gate, 0);
+}
+
+/**
+ * srdma_key_close - let no access begin any more
+ * @key: key
+ * @state: its state from now on
+ *
+ * One of the two waits must follow before anything that the key names changes.
+ */
+void srdma_key_close(struct srdma_key *key, enum srdma_key_state state)
+{
+	lockdep_assert_held(&key->lock);
+	if (key->state == SRDMA_KEY_VALID)
+		atomic_add(INT_MIN, &key->gate);
+	key->state = state;
+}
+
+static bool is_drained(const struct srdma_key *key)
+{
+	/* Pairs with the full barrier of srdma_key_leave(). */
+	return atomic_read_acquire(&key->gate) == INT_MIN;
+}
+
+/* Waits for accesses under way; each takes as long as copying a burst. */
+void srdma_key_drain(struct srdma_key *key)
+{
+	wait_var_event(&key->gate, is_drained(key));
+}
+
+/*
+ * The same where sleeping is not possible. Those inside have bottom halves
+ * disabled as the caller has, hence are on other CPUs and not interrupted but
+ * by hard interrupts: the wait is short.
+ */
+void srdma_key_drain_spin(struct srdma_key *key)
+{
+	while (!is_drained(key))
+		cpu_relax();
+}
+
+/* The last one has left a closed gate. */
+void srdma_key_drained(struct srdma_key *key)
+{
+	/* The object is kept by the caller's section even if its owner goes. */
+	wake_up_var(&key->gate);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Keys: how a number from a work request or the wire names registered memory,
+ * and how that memory is taken away from those who use it.
+ *
+ * Every key has a gate. An access enters it, checks the key, touches the
+ * memory and leaves, all with bottom halves disabled. Whoever changes what a
+ * key names closes the gate and waits until the last one inside has left:
+ * while the gate is open nothing behind it changes, and once it is closed and
+ * drained nobody looks.
+ */
+#ifndef SRDMA_KEYS_H
+#define SRDMA_KEYS_H
+
+#include <linux/atomic.h>
+#include <linux/limits.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "base/table.h"
+
+struct srdma_page_map;
+struct srdma_mw_set;
+
+/*
+ * IB_ACCESS_FLUSH_GLOBAL, which older kernels have no name for. That memory
+ * outlasts a power failure is promised of none.
+ */
+#define SRDMA_ACCESS_FLUSH	BIT(8)
+
+/* What makes a key a remote key. */
+#define SRDMA_ACCESS_REMOTE	(IB_ACCESS_REMOTE_READ | \
+				 IB_ACCESS_REMOTE_WRITE | \
+				 IB_ACCESS_REMOTE_ATOMIC | \
+				 SRDMA_ACCESS_FLUSH)
+
+/* The number of the key that names kernel memory for kernel consumers. */
+#define SRDMA_KEY_KERNEL	0
+
+/**
+ * enum srdma_mem_why - why memory cannot be had
+ * @SRDMA_MEM_OK: it can
+ * @SRDMA_MEM_KEY: nothing has this key at present
+ * @SRDMA_MEM_PD: it belongs to another protection domain
+ * @SRDMA_MEM_QP: the window is bound to another queue pair
+ * @SRDMA_MEM_RANGE: not within the bounds of the key
+ * @SRDMA_MEM_ACCESS: the key does not allow it
+ * @SRDMA_MEM_ALIGN: an atomic on a word that is not aligned
+ * @SRDMA_MEM_LENGTH: the pieces, or the packet, end too early
+ * @SRDMA_MEM_STATE: not in this state or not for this kind of object
+ * @SRDMA_MEM_BUSY: windows are bound to the region
+ * @SRDMA_MEM_GONE: it was lent (memory/loan.h), and is not any more
+ */
+enum srdma_mem_why {
+	SRDMA_MEM_OK,
+	SRDMA_MEM_KEY,
+	SRDMA_MEM_PD,
+	SRDMA_MEM_QP,
+	SRDMA_MEM_RANGE,
+	SRDMA_MEM_ACCESS,
+	SRDMA_MEM_ALIGN,
+	SRDMA_MEM_LENGTH,
+	SRDMA_MEM_STATE,
+	SRDMA_MEM_BUSY,
+	SRDMA_MEM_GONE,
+};
+
+/**
+ * enum srdma_key_kind - what a key names
+ * @SRDMA_KEY_MR: a memory region, struct srdma_mr
+ * @SRDMA_KEY_MW: a memory window, struct srdma_mw
+ */
+enum srdma_key_kind {
+	SRDMA_KEY_MR,
+	SRDMA_KEY_MW,
+};
+
+/**
+ * enum srdma_key_state - whether a key may be used
+ * @SRDMA_KEY_FREE: names nothing: not yet registered or bound, or invalidated
+ * @SRDMA_KEY_VALID: names memory; only now is the gate open
+ * @SRDMA_KEY_DEAD: the object is being destroyed
+ *
+ * FREE and VALID follow each other; DEAD comes last, from either.
+ */
+enum srdma_key_state {
+	SRDMA_KEY_FREE,
+	SRDMA_KEY_VALID,
+	SRDMA_KEY_DEAD,
+};
+
+/**
+ * struct srdma_key - what look-ups find; first in every object that has a key
+ * @rcu: look-ups may still see the object when it is destroyed
+ * @kind: what it is; constant
+ * @lock: serialises changes of @state and of everything below @gate
+ * @state: whether it may be used; under @lock
+ * @gate: number of accesses under way, negative once closed
+ * @key: the number, upper 24 bits the index in struct srdma_keys. This and all
+ *	that follows changes only while the gate is closed and drained
+ * @access: IB_ACCESS_* flags
+ * @pd: protection domain; compared, not followed
+ * @set: windows of the QP that this window is bound to; NULL when any QP of
+ *	the protection domain may use it; compared, not followed
+ * @start: first address
+ * @length: bytes from there on; together they never exceed 64 bits
+ * @map: where the bytes are
+ * @offset: position of @start in @map
+ */
+struct srdma_key {
+	struct rcu_head rcu;
+	enum srdma_key_kind kind;
+
+	spinlock_t lock;
+	enum srdma_key_state state;
+	atomic_t gate;
+
+	u32 key;
+	u32 access;
+	struct ib_pd *pd;
+	const struct srdma_mw_set *set;
+	u64 start;
+	u64 length;
+	const struct srdma_page_map *map;
+	u64 offset;
+};
+
+/**
+ * struct srdma_keys - the keys of a device
+ * @numbers: upper 24 bits of those that are in use
+ * @table: regions and windows by the same; looked up under RCU
+ * @next: where the search for a free number starts
+ */
+struct srdma_keys {
+	struct xarray numbers;
+	struct srdma_table table;
+	u32 next;
+};
+
+/**
+ * struct srdma_mem_who - on whose behalf memory is accessed; constant while in
+ *	use
+ * @keys: of the device
+ * @pd: protection domain of the queue that the work request or packet is for:
+ *	of the SRQ, where the buffer is that of an SRQ
+ * @set: windows of the QP; NULL where no remote key can occur
+ */
+struct srdma_mem_who {
+	struct srdma_keys *keys;
+	struct ib_pd *pd;
+	struct srdma_mw_set *set;
+};
+
+/*
+ * The one range check. Adding @at and @len first could wrap; so can @at -
+ * @start, but then it is larger than any length.
+ */
+static inline bool srdma_range_ok(u64 start, u64 length, u64 at, u64 len)
+{
+	return at >= start && len <= length && at - start <= length - len;
+}
+
+static inline u32 srdma_key_index(u32 key)
+{
+	return key >> 8;
+}
+
+/* @key with the 8 bits that are the consumer's to choose from @variant. */
+static inline u32 srdma_key_vary(u32 key, u32 variant)
+{
+	return (key & ~0xffU) | (variant & 0xff);
+}
+
+void srdma_keys_init(struct srdma_keys *keys);
+void srdma_keys_uninit(struct srdma_keys *keys);
+int srdma_key_publish(struct srdma_keys *keys, struct srdma_key *key,
+		      enum srdma_key_kind kind, struct ib_pd *pd);
+void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key);
+struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key);
+
+void srdma_key_open(struct srdma_key *key);
+void srdma_key_close(struct srdma_key *key, enum srdma_key_state state);
+void srdma_key_drain(struct srdma_key *key);
+void srdma_key_drain_spin(struct srdma_key *key);
+void srdma_key_drained(struct srdma_key *key);
+
+/**
+ * srdma_key_enter - begin an access
+ * @key: from srdma_key_find(), in the same section with bottom halves disabled
+ *
+ * The caller must leave before it enables bottom halves again, and must not
+ * bind, invalidate or run another engine in between: they may wait for it.
+ *
+ * Return: whether the gate is open; then, and until srdma_key_leave(), nothing
+ * that the key says changes. Pairs with the release in srdma_key_open().
+ */
+static inline bool __must_check srdma_key_enter(struct srdma_key *key)
+{
+	return atomic_inc_unless_negative(&key->gate);
+}
+
+/* Everything done inside happens before whoever closed the gate goes on. */
+static inline void srdma_key_leave(struct srdma_key *key)
+{
+	if (unlikely(atomic_dec_return(&key->gate) == INT_MIN))
+		srdma_key_drained(key);
+}
+
+#endif

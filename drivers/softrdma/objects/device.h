@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * One RDMA device: what the verbs objects and the data path find it by.
+ */
+#ifndef SRDMA_DEVICE_H
+#define SRDMA_DEVICE_H
+
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "base/bounds.h"
+#include "base/table.h"
+#include "memory/keys.h"
+
+struct srdma_netns;
+struct srdma_stats;
+
+/* The only port of a device. */
+#define SRDMA_PORT		1
+
+/*
+ * What the device promises on every machine; what depends on the memory is in
+ * struct srdma_bounds. Documentation/softrdma/limits.rst says why each is what
+ * it is.
+ */
+enum srdma_limits {
+	SRDMA_MAX_SGE = 32,
+	SRDMA_MAX_INLINE = 512,
+	SRDMA_MAX_RD_ATOMIC = 128,
+	SRDMA_MAX_MCAST_QP_ATTACH = 56,
+	SRDMA_MAX_FRMR_PAGES = 4096,
+	SRDMA_GID_TABLE_LEN = 1024,
+	SRDMA_PKEY_TABLE_LEN = 1,
+};
+
+#define SRDMA_MAX_MESSAGE	(1U << 31)
+
+/**
+ * struct srdma_gids - the look for changed addresses
+ * @work: looks, in process context
+ * @removed: an address was removed since the last look
+ */
+struct srdma_gids {
+	struct work_struct work;
+	unsigned long removed;
+};
+
+/**
+ * struct srdma_drain - the queue pairs of a device that are looked after
+ * @lock: guards the others, and srdma_qp.drain_entry; taken from any context but
+ *	interrupts
+ * @qps: queue pairs in the error state; the one looked at longest ago is first
+ * @timer: looks at them
+ * @ticking: @timer is armed, or its callback is going to arm it
+ */
+struct srdma_drain {
+	spinlock_t lock;
+	struct list_head qps;
+	struct hrtimer timer;
+	bool ticking;
+};
+
+/**
+ * struct srdma_dev - an RDMA device on a network interface
+ * @ib: the core's part; first, since the core allocates the whole
+ * @ndev: the interface; a reference is held until the core deallocates us
+ * @gid_ndev: the interface whose addresses the core gives us as GIDs: @ndev, or
+ *	the interface under it when @ndev is a VLAN
+ * @net: namespace of @ndev and its sockets; counted in srdma_netns.links
+ * @link_entry: in the list of all links (device/link.c, its lock)
+ * @gone: @ndev is being unregistered; set by device/link.c under its lock
+ * @registered: ib_register_device() has succeeded; likewise
+ * @port_active: state last announced; device/link.c under the RTNL
+ * @shortcut: the hook that wire/shortcut.c has on @ndev; the RTNL guards it
+ * @has_shortcut: it is there; likewise
+ * @gids: follows addresses where the core does not
+ * @active_mtu: path MTU, enum ib_mtu; device/link.c writes it under the RTNL
+ * @qp_numbers: which are in use
+ * @qps: queue pairs by number; looked up under RCU
+ * @next_qpn: where the search for a free QP number starts
+ * @ahs: address handles by number; looked up under RCU
+ * @next_ah: where the search for a free AH number starts
+ * @keys: of regions and windows
+ * @drain: looks after queue pairs in the error state
+ * @mcast_lock: guards @mcast; multicast look-ups are under RCU
+ * @mcast: multicast groups that have a member
+ * @mcast_seed: of the hash of their addresses, which anybody may choose
+ * @bounds: how many there may be, and how large
+ * @count: how many objects of each kind exist
+ * @srq_num: last number given to an SRQ
+ * @stats: per-CPU event counters
+ */
+struct srdma_dev {
+	struct ib_device ib;
+
+	struct net_device *ndev;
+	struct net_device *gid_ndev;
+	struct srdma_netns *net;
+
+	struct list_head link_entry;
+	bool gone;
+	bool registered;
+	bool port_active;
+	struct nf_hook_ops shortcut;
+	bool has_shortcut;
+	enum ib_mtu active_mtu;
+	struct srdma_gids gids;
+
+	struct xarray qp_numbers;
+	struct srdma_table qps;
+	u32 next_qpn;
+	struct xarray ahs;
+	u32 next_ah;
+	struct srdma_keys keys;
+
+	struct srdma_drain drain;
+
+	struct mutex mcast_lock;
+	DECLARE_HASHTABLE(mcast, 8);
+	u32 mcast_seed;
+
+	struct srdma_bounds bounds;
+	atomic_t count[SRDMA_OBJ_COUNT];
+	atomic_t srq_num;
+	struct srdma_stats __percpu *stats;
+};
+
+static inline struct srdma_dev *to_sdev(const struct ib_device *ib)
+{
+	return container_of(ib, struct srdma_dev, ib);
+}
+
+/**
+ * srdma_dev_count - count one more object
+ * @dev: device
+ * @kind: of what
+ *
+ * Return: 0, or -ENOMEM at the limit, as verbs have it.
+ */
+static inline int srdma_dev_count(struct srdma_dev *dev,
+				  enum srdma_object kind)
+{
+	return atomic_add_unless(&dev->count[kind], 1,
+				 dev->bounds.objects[kind]) ? 0 : -ENOMEM;
+}
+
+static inline void srdma_dev_uncount(struct srdma_dev *dev,
+				     enum srdma_object kind)
+{
+	atomic_dec(&dev->count[kind]);
+}
+
+#endif

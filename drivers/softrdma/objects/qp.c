@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Queue pairs, as everybody uses them: found and kept, asked what their state
+ * allows, brought to the error state, and telling their consumer of it.
+ */
+#include "memory/loan.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/trace.h"
+
+const u8 srdma_qp_state_allows[] = {
+	[IB_QPS_RESET] = 0,
+	[IB_QPS_INIT] = SRDMA_MAY_POST_RECV,
+	[IB_QPS_RTR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE,
+	[IB_QPS_RTS] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_SEND,
+	[IB_QPS_SQD] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_SEND,
+	[IB_QPS_SQE] = SRDMA_MAY_POST_RECV | SRDMA_MAY_RECEIVE |
+		       SRDMA_MAY_POST_SEND | SRDMA_MAY_FLUSH_SQ,
+	[IB_QPS_ERR] = SRDMA_MAY_POST_RECV | SRDMA_MAY_POST_SEND |
+		       SRDMA_MAY_FLUSH_SQ | SRDMA_MAY_FLUSH_RQ,
+};
+
+/**
+ * srdma_qp_lookup - the QP with a number
+ * @dev: device
+ * @qpn: number, from the wire
+ *
+ * Bottom halves are disabled.
+ *
+ * Return: the QP with a reference that srdma_qp_put() gives back, or NULL.
+ */
+struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
+{
+	struct srdma_qp *qp = srdma_table_find(&dev->qps, qpn);
+
+	return qp && refcount_inc_not_zero(&qp->refs) ? qp : NULL;
+}
+
+void srdma_qp_free(struct srdma_qp *qp)
+{
+	srdma_loans_uninit(&qp->req.loans);
+	kfree(qp);
+}
+
+static void free_qp_rcu(struct rcu_head *rcu)
+{
+	srdma_qp_free(container_of(rcu, struct srdma_qp, rcu));
+}
+
+void srdma_qp_put(struct srdma_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		call_rcu(&qp->rcu, free_qp_rcu);
+}
+
+/* Path MTU in bytes; of datagrams, what the port can carry. */
+u32 srdma_qp_mtu(const struct srdma_qp *qp)
+{
+	enum ib_mtu mtu = qp->attr.path_mtu;
+
+	if (srdma_qp_is_datagram(qp))
+		mtu = READ_ONCE(qp->dev->active_mtu);
+	return ib_mtu_enum_to_int(mtu ?: IB_MTU_256);
+}
+
+/* ---- telling the consumer ---- */
+
+static void call_qp_handler(struct srdma_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &qp->dev->ib,
+		.element.qp = qp->ib,
+		.event = type,
+	};
+
+	if (qp->ib->event_handler)
+		qp->ib->event_handler(&event, qp->ib->qp_context);
+}
+
+static void call_qp_handlers(struct srdma_upcall *upcall, unsigned long what)
+{
+	struct srdma_qp *qp = container_of(upcall, struct srdma_qp, upcall);
+	unsigned int type;
+
+	for_each_set_bit(type, &what, BITS_PER_LONG)
+		call_qp_handler(qp, type);
+}
+
+void srdma_qp_events_init(struct srdma_qp *qp)
+{
+	srdma_upcall_init(&qp->upcall, call_qp_handlers);
+}
+
+/*
+ * Only while the verbs object exists. The handler of uverbs only queues the
+ * event; a kernel consumer's may take a lock under which it called the verb
+ * that we are in.
+ */
+void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type)
+{
+	trace_srdma_event(qp, type);
+	if (qp->is_user)
+		call_qp_handler(qp, type);
+	else
+		srdma_upcall_leave(&qp->upcall, type);
+}
+
+/* ---- changing state ---- */
+
+/* The only writer of the state, but for the first one. */
+void srdma_qp_set_state(struct srdma_qp *qp, enum ib_qp_state state)
+{
+	lockdep_assert_held(&qp->state_lock);
+	if (state != qp->state)
+		trace_srdma_state(qp, state);
+	WRITE_ONCE(qp->state, state);
+}
+
+/* Which states an engine may leave on its own, for which (10.3.1). */
+static bool may_fall(enum ib_qp_state from, enum ib_qp_state to)
+{
+	switch (from) {
+	case IB_QPS_RTR:
+		return to == IB_QPS_ERR;
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		return true;
+	case IB_QPS_SQE:
+		return to == IB_QPS_ERR;
+	default:
+		return false;
+	}
+}
+
+/* Returns whether the state changed; called by the engines of the QP. */
+static bool fall(struct srdma_qp *qp, enum ib_qp_state to)
+{
+	bool changed;
+
+	spin_lock_bh(&qp->state_lock);
+	changed = may_fall(qp->state, to);
+	if (changed)
+		srdma_qp_set_state(qp, to);
+	spin_unlock_bh(&qp->state_lock);
+	if (changed) {
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_STATE);
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_STATE);
+	}
+	return changed;
+}
+
+/* An engine has found that the QP is broken; a completion tells of it. */
+void srdma_qp_set_error(struct srdma_qp *qp)
+{
+	fall(qp, IB_QPS_ERR);
+}
+
+/* A request failed that only the send queue has to suffer for. */
+void srdma_qp_set_send_error(struct srdma_qp *qp)
+{
+	fall(qp, IB_QPS_SQE);
+}
+
+/* As srdma_qp_set_error(), where no completion tells of it. */
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event)
+{
+	if (fall(qp, IB_QPS_ERR))
+		srdma_qp_event(qp, event);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: what they are, how they are found, kept, and told that something
+ * went wrong.
+ */
+#ifndef SRDMA_QP_H
+#define SRDMA_QP_H
+
+#include <linux/bits.h>
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+
+#include "engine/engine.h"
+#include "engine/upcall.h"
+#include "memory/window.h"
+#include "objects/ah.h"
+#include "objects/requester.h"
+#include "objects/responder.h"
+#include "proto/opcode.h"
+#include "queues/receive_queue.h"
+#include "queues/ring.h"
+#include "queues/wqe.h"
+
+struct srdma_backlog;
+struct srdma_cq;
+struct srdma_dev;
+struct srdma_srq;
+
+/* What may be done in a state (10.3.1). */
+enum srdma_qp_may {
+	SRDMA_MAY_POST_RECV = BIT(0),	/* the consumer may post receives */
+	SRDMA_MAY_POST_SEND = BIT(1),	/* the consumer may post sends */
+	SRDMA_MAY_RECEIVE = BIT(2),	/* requests are executed */
+	SRDMA_MAY_SEND = BIT(3),	/* requests are sent */
+	SRDMA_MAY_FLUSH_SQ = BIT(4),	/* sends complete as flushed */
+	SRDMA_MAY_FLUSH_RQ = BIT(5),	/* receives complete as flushed */
+};
+
+/**
+ * struct srdma_sq - the send queue of a QP
+ * @lock: one kernel consumer posts at a time; user space posts without it
+ * @ring: struct srdma_abi_send_wqe of user space, or struct srdma_wqe of a
+ *	kernel consumer
+ * @limits: what a request may hold; constant
+ * @slot_bytes: bytes of a slot that mean something; constant
+ * @av_at: where in the slot of a kernel consumer's datagram its address is;
+ *	constant
+ */
+struct srdma_sq {
+	spinlock_t lock;
+	struct srdma_ring ring;
+	struct srdma_wqe_limits limits;
+	u32 slot_bytes;
+	u32 av_at;
+};
+
+/**
+ * struct srdma_doorbell - what is known of how requests are posted
+ * @most: doorbells that may wait for the next one; 0: none ever does
+ * @row: doorbells in a row that could have waited
+ * @needed: as many in a row before one does
+ * @seen: producer's index at the last doorbell
+ * @waiting: doorbells that wait; the engine takes them all
+ * @armed: bit 0: @timer is going to look after them
+ * @timer: ends the wait that nothing else ended
+ * @since: when the first of @waiting began to wait, ns
+ *
+ * But for @waiting and @armed these are hints: threads that ring at once may
+ * spoil them, which costs time and nothing else.
+ */
+struct srdma_doorbell {
+	u16 most;
+	u16 row;
+	u16 needed;
+	u32 seen;
+	atomic_t waiting;
+	unsigned long armed;
+	struct hrtimer timer;
+	u64 since;
+};
+
+/**
+ * struct srdma_inflight - bytes of a QP in queues of this host; zero at first
+ * @bytes: how many; added by the owners of the engines, taken off by whoever
+ *	frees the skbs
+ * @waiting: INFLIGHT_* bits of wire/inflight.c: engines that wait for room
+ * @limit: what they may be, by how fast they leave; 0: not known yet. Written
+ *	by who wakes an engine
+ * @full_bytes: how many there were when an engine began to wait; it writes it
+ * @full_at: and when that was, ns
+ */
+struct srdma_inflight {
+	atomic_t bytes;
+	unsigned long waiting;
+	int limit;
+	int full_bytes;
+	u64 full_at;
+};
+
+/**
+ * struct srdma_qp_attrs - what a QP keeps of struct ib_qp_attr; named as there
+ * @qkey: Q_Key of a datagram QP
+ * @rq_psn: first PSN to arrive
+ * @sq_psn: first PSN to send
+ * @dest_qp_num: the peer's number
+ * @qp_access_flags: what a peer may do, enum ib_access_flags
+ * @ah_attr: where the peer is
+ * @path_mtu: 0 when not set
+ * @pkey_index: 0
+ * @en_sqd_async_notify: drained, it tells so
+ * @max_rd_atomic: READs and atomics that it may have under way
+ * @max_dest_rd_atomic: those that the peer may have
+ * @min_rnr_timer: for how long the peer is to wait for a receive, encoded
+ * @port_num: 1
+ * @timeout: of an acknowledge, encoded
+ * @retry_cnt: how often that may pass
+ * @rnr_retry: how often the peer may be not ready
+ */
+struct srdma_qp_attrs {
+	u32 qkey;
+	u32 rq_psn;
+	u32 sq_psn;
+	u32 dest_qp_num;
+	int qp_access_flags;
+	struct rdma_ah_attr ah_attr;
+	enum ib_mtu path_mtu;
+	u16 pkey_index;
+	u8 en_sqd_async_notify;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	u8 min_rnr_timer;
+	u8 port_num;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+};
+
+/**
+ * struct srdma_qp - a queue pair
+ * @refs: the verbs object's reference and those of look-ups
+ * @rcu: look-ups may still see it when the last reference goes
+ * @ib: the verbs object; valid until srdma_qp_destroy() has silenced everything
+ *	that could use it
+ * @dev: device
+ * @pd: protection domain; compared, not followed, by the data path
+ * @qpn: number, 24 bits
+ * @qpt: transport
+ * @is_user: the rings are user space's
+ * @sig_all: every send request is signalled
+ * @cap: what the queues hold, as reported
+ * @send_cq: where sends complete
+ * @recv_cq: where receives complete
+ * @srq: shared receive queue, or NULL
+ * @mutex: serialises modification, queries and destruction
+ * @state_lock: guards changes of @state; nothing else is taken inside
+ * @state: enum ib_qp_state; written by
+ *	srdma_qp_set_state()
+ * @attr: every attribute as set; written under @mutex with the engines stopped
+ * @av: where packets of a connected QP go; likewise
+ * @pass: what the stack has let in a packet of the peer by, or 0
+ *	(wire/shortcut.c)
+ * @stack_until: no pass is taken before, jiffies
+ * @windows: type 2 memory windows bound to the QP
+ * @upcall: tells a kernel consumer of events; enum ib_event_type
+ * @sq: send queue
+ * @rq: receive queue; not in use with @srq
+ * @drain_entry: in the list of those in error that are looked after
+ *	(responder/drain.c)
+ * @bell: which of the doorbells wait (posting/doorbell.c)
+ * @send: engine that sends requests and hears responses
+ * @req: what @send owns
+ * @recv: engine that executes requests and answers them
+ * @resp: what @recv owns
+ * @inflight: what was sent and has not left the host (wire/inflight.c)
+ * @backlog: on whose account packets wait for @send and @recv; constant
+ */
+struct srdma_qp {
+	refcount_t refs;
+	struct rcu_head rcu;
+
+	struct ib_qp *ib;
+	struct srdma_dev *dev;
+	struct ib_pd *pd;
+	u32 qpn;
+	enum srdma_qpt qpt;
+	bool is_user;
+	bool sig_all;
+	struct ib_qp_cap cap;
+	struct srdma_cq *send_cq;
+	struct srdma_cq *recv_cq;
+	struct srdma_srq *srq;
+
+	struct mutex mutex;
+	spinlock_t state_lock;
+	enum ib_qp_state state;
+	struct srdma_qp_attrs attr;
+	struct srdma_av av;
+	u64 pass;
+	unsigned long stack_until;
+	struct srdma_mw_set windows;
+
+	struct srdma_upcall upcall;
+
+	struct srdma_sq sq;
+	struct srdma_rq rq;
+	struct list_head drain_entry;
+	struct srdma_doorbell bell;
+
+	struct srdma_engine send;
+	struct srdma_requester req;
+
+	struct srdma_engine recv;
+	struct srdma_responder resp;
+
+	struct srdma_inflight inflight;
+	struct srdma_backlog *backlog;
+};
+
+/**
+ * struct srdma_qp_handle - what the core allocates and frees
+ * @ib: the core's part
+ * @qp: the queue pair, which look-ups under RCU may see for longer
+ */
+struct srdma_qp_handle {
+	struct ib_qp ib;
+	struct srdma_qp *qp;
+};
+
+static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
+{
+	return container_of(ib, struct srdma_qp_handle, ib)->qp;
+}
+
+/* Connected: to one other QP. */
+static inline bool srdma_qp_has_peer(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC || qp->qpt == SRDMA_QPT_UC;
+}
+
+static inline bool srdma_qp_is_datagram(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI;
+}
+
+/* Where a kernel consumer's datagram goes: the handle may be gone by now. */
+static inline struct srdma_av *srdma_qp_wqe_av(const struct srdma_qp *qp,
+					       struct srdma_wqe *wqe)
+{
+	return (void *)wqe + qp->sq.av_at;
+}
+
+/* Bits of enum srdma_qp_may, by state. */
+extern const u8 srdma_qp_state_allows[IB_QPS_ERR + 1];
+
+/* Any thread may ask; the state may change right after. */
+static inline bool srdma_qp_may(const struct srdma_qp *qp,
+				enum srdma_qp_may what)
+{
+	return srdma_qp_state_allows[READ_ONCE(qp->state)] & what;
+}
+
+struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);
+void srdma_qp_put(struct srdma_qp *qp);
+void srdma_qp_free(struct srdma_qp *qp);
+
+void srdma_qp_events_init(struct srdma_qp *qp);
+void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type);
+
+u32 srdma_qp_mtu(const struct srdma_qp *qp);
+void srdma_qp_set_error(struct srdma_qp *qp);
+void srdma_qp_set_send_error(struct srdma_qp *qp);
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event);
+void srdma_qp_set_state(struct srdma_qp *qp, enum ib_qp_state state);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The requester of a QP: what its send engine owns.
+ */
+#ifndef SRDMA_REQUESTER_H
+#define SRDMA_REQUESTER_H
+
+#include <linux/hrtimer.h>
+
+#include "memory/access.h"
+#include "memory/loan.h"
+#include "objects/path.h"
+#include "proto/rc_req.h"
+#include "proto/uc.h"
+#include "queues/wqe.h"
+
+struct mem_cgroup;
+
+/**
+ * struct srdma_cursor - where in the memory of a message something stands
+ * @idx: index of the message
+ * @pos: position in its pieces
+ */
+struct srdma_cursor {
+	u32 idx;
+	struct srdma_mem_pos pos;
+};
+
+/**
+ * struct srdma_send_user - what the send engine of a user's QP needs besides
+ * @owner: cgroup that pays for what the engine allocates; NULL without such
+ * @slot: copy of the ring slot being decoded
+ */
+struct srdma_send_user {
+	struct mem_cgroup *owner;
+	u64 slot[];
+};
+
+/**
+ * struct srdma_requester - what the send engine owns
+ * @rc: protocol state of an RC QP
+ * @uc: protocol state of a UC, UD or GSI QP
+ * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
+ * @user: for QPs of user space
+ * @loans: what they have lent; outlasts the engine (memory/loan.h)
+ * @stride: bytes of one
+ * @store_mask: how many @store has room for - 1, a power of two less one; grows
+ *	up to @mask when more are posted at once
+ * @mask: how many can be begun at once - 1; constant
+ * @fetched: slots of the ring that were copied and not given back
+ * @path: way to the peer, or of the last datagram
+ * @gather: where sending stands
+ * @place: where placing of responses stands
+ * @who: on whose behalf memory is accessed
+ * @mtu: path MTU, bytes
+ * @drained: SQ_DRAINED was raised
+ * @timer: wakes the engine
+ * @timer_at: when @timer fires, ns; 0 when it is not armed
+ */
+struct srdma_requester {
+	union {
+		struct srdma_rc_req rc;
+		struct srdma_uc_req uc;
+	};
+	void *store;
+	struct srdma_send_user *user;
+	struct srdma_loans loans;
+	u32 stride;
+	u32 store_mask;
+	u32 mask;
+	u32 fetched;
+	struct srdma_path path;
+	struct srdma_cursor gather;
+	struct srdma_cursor place;
+	struct srdma_mem_who who;
+	u32 mtu;
+	bool drained;
+	struct hrtimer timer;
+	u64 timer_at;
+};
+
+/* Within the send engine. */
+static inline struct srdma_wqe *
+srdma_send_wqe(const struct srdma_requester *req, u32 idx)
+{
+	return req->store + (size_t)(idx & req->store_mask) * req->stride;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The responder of a QP: what its receive engine owns.
+ */
+#ifndef SRDMA_RESPONDER_H
+#define SRDMA_RESPONDER_H
+
+#include "memory/access.h"
+#include "objects/path.h"
+#include "proto/rc_resp.h"
+#include "proto/uc.h"
+#include "queues/wqe.h"
+
+/**
+ * struct srdma_responder - what the receive engine owns
+ * @rc: protocol state of an RC QP
+ * @uc: protocol state of a UC QP
+ * @res: responses kept, for @rc
+ * @rwqe: the receive request in use
+ * @has_rwqe: @rwqe is one
+ * @established: COMM_EST was raised
+ * @last_wqe: LAST_WQE_REACHED was raised
+ * @pos: where in the pieces of @rwqe placing stands
+ * @path: way to the peer
+ * @who: on whose behalf a peer accesses memory
+ * @rq_who: on whose behalf receive buffers are accessed: an SRQ may have a
+ *	protection domain of its own
+ * @mtu: path MTU, bytes
+ */
+struct srdma_responder {
+	union {
+		struct srdma_rc_resp rc;
+		struct srdma_uc_resp uc;
+	};
+	struct srdma_rc_res *res;
+	struct srdma_rwqe *rwqe;
+	bool has_rwqe;
+	bool established;
+	bool last_wqe;
+	struct srdma_mem_pos pos;
+	struct srdma_path path;
+	struct srdma_mem_who who;
+	struct srdma_mem_who rq_who;
+	u32 mtu;
+};
+
+#endif

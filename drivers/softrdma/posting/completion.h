@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Completion queues: how news gets to their consumers.
+ */
+#ifndef SRDMA_COMPLETION_H
+#define SRDMA_COMPLETION_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "engine/upcall.h"
+#include "queues/ring.h"
+
+/* What a consumer asked to be told. */
+enum srdma_cq_arm {
+	SRDMA_CQ_UNARMED,
+	SRDMA_CQ_ARMED_SOLICITED,
+	SRDMA_CQ_ARMED_ANY,
+};
+
+/* What the handlers of a kernel consumer are told. */
+enum srdma_cq_upcall {
+	SRDMA_CQ_UPCALL_COMP,
+	SRDMA_CQ_UPCALL_ERR,
+};
+
+/**
+ * struct srdma_cq - a completion queue
+ * @ib: the core's part
+ * @lock: guards @ring, @most, @arm and @overrun; taken from any context
+ * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
+ * @most: entries that the consumer may have left at most, by what it has shown
+ * @arm: enum srdma_cq_arm
+ * @overrun: an entry was lost; nothing is added any more
+ * @resizing: one at a time; taken before @lock
+ * @upcall: tells a kernel consumer's handlers; enum srdma_cq_upcall
+ */
+struct srdma_cq {
+	struct ib_cq ib;
+	spinlock_t lock;
+	struct srdma_ring ring;
+	u32 most;
+	u8 arm;
+	bool overrun;
+	struct mutex resizing;
+	struct srdma_upcall upcall;
+};
+
+/* The ring is user space's. */
+static inline bool srdma_cq_is_user(const struct srdma_cq *cq)
+{
+	return cq->ib.uobject;
+}
+
+static inline struct srdma_cq *to_scq(struct ib_cq *ib)
+{
+	return container_of(ib, struct srdma_cq, ib);
+}
+
+void srdma_cq_events_init(struct srdma_cq *cq);
+u32 srdma_cq_entries(struct srdma_cq *cq);
+
+int srdma_cq_poll(struct ib_cq *ib, int max, struct ib_wc *wc);
+int srdma_cq_peek(struct ib_cq *ib, int max);
+int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags);
+
+bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited);
+
+#endif

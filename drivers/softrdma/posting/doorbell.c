@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doorbells. Each is a run of the send engine, there and then, where that can
+ * run. But short messages that are posted one by one, as fast as can be, cost
+ * less when one run takes many of them, and one skb carries them. So a request
+ * of user space may wait for those that follow it: when nobody is to be told of
+ * it, and when requests have followed each other for a while, without one of the
+ * peer's between them.
+ *
+ * That another one follows is a guess. A wrong one costs the request WAIT_NS,
+ * and puts the next guess off, for longer each time.
+ */
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <rdma/softrdma-abi.h>
+
+#include "compat/compat.h"
+#include "engine/engine.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/counters.h"
+#include "posting/doorbell.h"
+
+/* Requests that one run takes: as many as go without asking for an ACK. */
+#define MOST_WAITING	16
+
+/* Longer ones are worth a run each, bytes. */
+#define SHORT_MESSAGE	SZ_4K
+
+/* The longest wait. */
+#define WAIT_NS		(100 * NSEC_PER_USEC)
+
+/* A wait that took this long, and not for a full batch, was in vain. */
+#define VAIN_NS		(WAIT_NS / 2)
+
+/* Doorbells in a row that make one think that more follow. */
+#define ROW_MIN		64
+#define ROW_MAX		SZ_8K
+
+/* The timer looks after those who wait. */
+#define ARMED		0
+
+/*
+ * Nobody hears of the end of the request last posted, and it is short. User
+ * space may change it at any time: then it may wait, or not, in vain.
+ */
+static bool is_quiet(const struct srdma_ring *ring, u32 producer)
+{
+	const struct srdma_abi_send_wqe *raw =
+		srdma_ring_slot(ring, producer - 1);
+
+	if (READ_ONCE(raw->send_flags) & ~(u32)SRDMA_WR_INLINE)
+		return false;
+	switch (READ_ONCE(raw->opcode)) {
+	case SRDMA_WR_SEND:
+	case SRDMA_WR_SEND_IMM:
+	case SRDMA_WR_WRITE:
+	case SRDMA_WR_WRITE_IMM:
+	case SRDMA_WR_READ:
+		return READ_ONCE(raw->dma.length) <= SHORT_MESSAGE;
+	default:
+		return false;
+	}
+}
+
+/* Has exactly one request, a quiet one, been posted since the last doorbell? */
+static bool may_wait(const struct srdma_ring *ring, struct srdma_doorbell *bell)
+{
+	u32 producer = srdma_ring_load(ring, ring->producer);
+	u32 posted = (producer - READ_ONCE(bell->seen)) & ring->mask;
+
+	WRITE_ONCE(bell->seen, producer);
+	return posted == 1 && is_quiet(ring, producer);
+}
+
+static bool is_one_of_many(struct srdma_doorbell *bell)
+{
+	u32 row = READ_ONCE(bell->row);
+
+	if (row >= READ_ONCE(bell->needed))
+		return true;
+	WRITE_ONCE(bell->row, row + 1);
+	return false;
+}
+
+/* Nobody is to rely for long on a timer that is only about to be started. */
+static void arm(struct srdma_doorbell *bell)
+{
+	preempt_disable();
+	if (!test_and_set_bit(ARMED, &bell->armed))
+		hrtimer_start(&bell->timer, ns_to_ktime(WAIT_NS),
+			      HRTIMER_MODE_REL);
+	preempt_enable();
+}
+
+/* Returns whether the request waits: the timer or a run will see it. */
+static bool wait_for_more(struct srdma_doorbell *bell)
+{
+	if (!atomic_read(&bell->waiting))
+		WRITE_ONCE(bell->since, ktime_get_ns());
+	/*
+	 * Fully ordered, as what changes ARMED in fired() is: either the timer
+	 * sees that we wait, or we see that it has gone.
+	 */
+	if (atomic_inc_return(&bell->waiting) >= bell->most)
+		return false;
+	if (!test_bit(ARMED, &bell->armed))
+		arm(bell);
+	return true;
+}
+
+/**
+ * srdma_doorbell_kick - kick an engine for who has posted
+ * @qp: queue pair
+ * @engine: one of its engines
+ *
+ * A kernel consumer may hold a lock that its completion handlers take. The
+ * engine knows by interrupts that are disabled, but on real-time kernels they
+ * are not: there nothing runs here, nor does softirq after it.
+ */
+void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !qp->is_user)
+		srdma_engine_kick_later(engine, SRDMA_EVENT_DOORBELL);
+	else
+		srdma_engine_kick(engine, SRDMA_EVENT_DOORBELL);
+}
+
+/**
+ * srdma_doorbell_ring - requests may have been posted
+ * @qp: queue pair
+ */
+void srdma_doorbell_ring(struct srdma_qp *qp)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+
+	if (bell->most && may_wait(&qp->sq.ring, bell) &&
+	    READ_ONCE(qp->state) == IB_QPS_RTS && is_one_of_many(bell) &&
+	    wait_for_more(bell))
+		return;
+	srdma_doorbell_kick(qp, &qp->send);
+}
+
+/**
+ * srdma_doorbell_flush - have the requests taken that wait, if nobody is at it
+ * @qp: queue pair; something is about to change for them
+ */
+void srdma_doorbell_flush(struct srdma_qp *qp)
+{
+	if (atomic_read(&qp->bell.waiting))
+		srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
+}
+
+/* In a stream others wait by now than when it was started. */
+static enum hrtimer_restart fired(struct hrtimer *timer)
+{
+	struct srdma_doorbell *bell =
+		container_of(timer, struct srdma_doorbell, timer);
+	struct srdma_qp *qp = container_of(bell, struct srdma_qp, bell);
+	s64 waited = ktime_get_ns() - READ_ONCE(bell->since);
+
+	if (atomic_read(&bell->waiting) && waited < WAIT_NS) {
+		hrtimer_forward_now(timer, ns_to_ktime(WAIT_NS - waited));
+		return HRTIMER_RESTART;
+	}
+	clear_bit(ARMED, &bell->armed);
+	/* Pairs with wait_for_more(). */
+	smp_mb__after_atomic();
+	if (atomic_read(&bell->waiting))
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_DOORBELL);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * srdma_doorbell_take - the send engine is about to look at the ring
+ * @qp: queue pair
+ * @now: time, ns
+ */
+void srdma_doorbell_take(struct srdma_qp *qp, u64 now)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+	u32 needed = READ_ONCE(bell->needed);
+	u32 waited;
+
+	if (!atomic_read(&bell->waiting))
+		return;
+	/* Fully ordered: who waited is found in the ring. */
+	waited = atomic_xchg(&bell->waiting, 0);
+	srdma_stat_add(qp->dev, SRDMA_STAT_BELL_WAITED, waited);
+	if (waited >= bell->most) {
+		needed = max(needed - needed / 8, ROW_MIN);
+	} else if ((s64)(now - READ_ONCE(bell->since)) > VAIN_NS) {
+		srdma_stat_inc(qp->dev, SRDMA_STAT_BELL_LATE);
+		needed = min(needed * 2, ROW_MAX);
+		WRITE_ONCE(bell->row, 0);
+	}
+	WRITE_ONCE(bell->needed, needed);
+}
+
+/* The ring is in place. A quarter of it may wait; of a small one, nothing. */
+void srdma_doorbell_init(struct srdma_qp *qp)
+{
+	struct srdma_doorbell *bell = &qp->bell;
+
+	srdma_compat_hrtimer_setup(&bell->timer, fired, HRTIMER_MODE_REL);
+	bell->needed = ROW_MIN;
+	if (qp->is_user && !qp->sig_all && srdma_qp_has_peer(qp))
+		bell->most = min_t(u32, srdma_ring_entries(&qp->sq.ring) / 4,
+				   MOST_WAITING);
+}
+
+/* The engine is stopped, and nobody rings any more. */
+void srdma_doorbell_uninit(struct srdma_qp *qp)
+{
+	hrtimer_cancel(&qp->bell.timer);
+}

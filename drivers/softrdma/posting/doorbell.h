@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Doorbells: whether what was posted is sent at once, or waits for what
+ * follows.
+ */
+#ifndef SRDMA_DOORBELL_H
+#define SRDMA_DOORBELL_H
+
+#include "objects/qp.h"
+
+void srdma_doorbell_init(struct srdma_qp *qp);
+void srdma_doorbell_uninit(struct srdma_qp *qp);
+void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine);
+void srdma_doorbell_ring(struct srdma_qp *qp);
+void srdma_doorbell_flush(struct srdma_qp *qp);
+void srdma_doorbell_take(struct srdma_qp *qp, u64 now);
+
+/* Who answers a peer is not to keep it waiting. */
+static inline void srdma_doorbell_peer_asks(struct srdma_doorbell *bell)
+{
+	if (READ_ONCE(bell->row))
+		WRITE_ONCE(bell->row, 0);
+}
+
+#endif

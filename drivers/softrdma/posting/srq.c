@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared receive queues: requests are taken, and the consumer hears when few
+ * are left.
+ */
+#include "posting/srq.h"
+
+static void call_srq_handler(struct srdma_srq *srq)
+{
+	struct ib_event event = {
+		.device = srq->ib.device,
+		.element.srq = &srq->ib,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (srq->ib.event_handler)
+		srq->ib.event_handler(&event, srq->ib.srq_context);
+}
+
+static void limit_reached(struct srdma_upcall *upcall, unsigned long what)
+{
+	call_srq_handler(container_of(upcall, struct srdma_srq, upcall));
+}
+
+void srdma_srq_events_init(struct srdma_srq *srq)
+{
+	srdma_upcall_init(&srq->upcall, limit_reached);
+}
+
+/*
+ * The handler of uverbs only queues the event; a kernel consumer's may take a
+ * lock under which it called the verb that we are in.
+ */
+static void raise_limit(struct srdma_srq *srq)
+{
+	if (srq->ib.uobject)
+		call_srq_handler(srq);
+	else
+		srdma_upcall_leave(&srq->upcall, IB_EVENT_SRQ_LIMIT_REACHED);
+}
+
+/**
+ * srdma_srq_take - take the oldest request, and raise the limit event
+ * @srq: queue
+ * @out: filled
+ * @need: bytes that it has to have room for
+ */
+enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
+				   struct srdma_rwqe *out, u32 need)
+{
+	enum srdma_rq_taken taken;
+	u32 left, limit;
+
+	taken = srdma_rq_take(&srq->rq, out, need, &left);
+	limit = READ_ONCE(srq->limit);
+	/* The event disarms the limit (10.2.9.2): who disarms it raises it. */
+	if (taken != SRDMA_RQ_EMPTY && taken != SRDMA_RQ_SHORT &&
+	    left < limit && cmpxchg(&srq->limit, limit, 0) == limit)
+		raise_limit(srq);
+	return taken;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester of a QP: made and ended, and told what verbs change.
+ */
+#include "compat/compat.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "posting/doorbell.h"
+#include "requester/requester.h"
+#include "requester/send.h"
+#include "requester/store.h"
+#include "wire/path.h"
+
+/* Bytes of the default IP payload in flight; the window adapts below it. */
+#define MAX_INFLIGHT	SZ_2M
+
+/*
+ * And to begin with: so that many connections that begin at once do not fill
+ * the queue of an interface with whole windows. A quarter of it makes a full
+ * train.
+ */
+#define START_INFLIGHT	SZ_256K
+
+/*
+ * And until the peer has answered for the first time: of many connections the
+ * last one is to hear of its peer before its retries are used up, which as long
+ * as nothing was heard is after the least time that they may take.
+ */
+#define FIRST_INFLIGHT	SZ_64K
+
+static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+{
+	struct srdma_qp *qp = container_of(timer, struct srdma_qp, req.timer);
+
+	srdma_engine_kick(&qp->send, SRDMA_EVENT_TIMER);
+	return HRTIMER_NORESTART;
+}
+
+int srdma_requester_init(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	int err;
+
+	err = srdma_store_init(qp);
+	if (err)
+		return err;
+	srdma_loans_init(&req->loans, req->mask + 1);
+	srdma_path_init(&req->path);
+	req->who = (struct srdma_mem_who) {
+		.keys = &qp->dev->keys,
+		.pd = qp->pd,
+		.set = &qp->windows,
+	};
+	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
+				   HRTIMER_MODE_ABS_SOFT);
+	srdma_engine_init(&qp->send, srdma_send_run, qp->backlog);
+	srdma_doorbell_init(qp);
+	return 0;
+}
+
+/* The engine is stopped, and has lent nothing. */
+void srdma_requester_uninit(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+
+	hrtimer_cancel(&req->timer);
+	srdma_doorbell_uninit(qp);
+	srdma_engine_uninit(&qp->send);
+	srdma_path_drop(&req->path);
+	srdma_store_uninit(qp);
+}
+
+static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
+{
+	*attr = (struct srdma_rc_req_attr) {
+		.psn = qp->attr.sq_psn,
+		.mtu = qp->req.mtu,
+		.max_inflight = MAX_INFLIGHT,
+		.start_inflight = START_INFLIGHT,
+		.first_inflight = FIRST_INFLIGHT,
+		/* With none a READ would wait for ever; one the peer refuses. */
+		.max_rd_atomic = max_t(u8, qp->attr.max_rd_atomic, 1),
+		.retry_cnt = qp->attr.retry_cnt,
+		.rnr_retry = qp->attr.rnr_retry,
+		.timeout = qp->attr.timeout,
+	};
+}
+
+/*
+ * Posting was refused, but user space had put the requests into the ring: they
+ * were never posted. The engine, which is stopped, has taken none of them.
+ */
+void srdma_requester_forget(struct srdma_qp *qp)
+{
+	struct srdma_ring *ring = &qp->sq.ring;
+
+	srdma_ring_consume(ring, srdma_ring_filled(ring));
+}
+
+/*
+ * Requests that are under way go no further: neither they nor those who have
+ * borrowed from them touch their memory when this returns.
+ */
+void srdma_requester_halt(struct srdma_qp *qp)
+{
+	srdma_loans_call_back(&qp->req.loans);
+}
+
+/* RTS is entered from RTR. */
+void srdma_requester_ready(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	struct srdma_rc_req_attr attr;
+
+	req->mtu = srdma_qp_mtu(qp);
+	req->drained = false;
+	req->gather.idx = U32_MAX;
+	req->place.idx = U32_MAX;
+	if (qp->qpt == SRDMA_QPT_RC) {
+		rc_attrs(qp, &attr);
+		srdma_rc_req_init(&req->rc, &attr, req->store, req->stride,
+				  req->store_mask);
+	} else {
+		srdma_uc_req_init(&req->uc, qp->qpt, qp->attr.sq_psn,
+				  req->mtu, req->store, req->stride,
+				  req->store_mask);
+	}
+}
+
+/* Attributes changed in a state that has a requester. */
+void srdma_requester_update(struct srdma_qp *qp)
+{
+	struct srdma_rc_req_attr attr;
+
+	if (!qp->qpt == SRDMA_QPT_RC)
+		return;
+	rc_attrs(qp, &attr);
+	srdma_rc_req_update(&qp->req.rc, &attr);
+}
+
+/* What only the engine knows; the state is filled in. */
+void srdma_requester_query(const struct srdma_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct srdma_requester *req = &qp->req;
+
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    !READ_ONCE(req->drained);
+	if (attr->qp_state >= IB_QPS_RTS)
+		attr->sq_psn = qp->qpt == SRDMA_QPT_RC ?
+			       READ_ONCE(req->rc.max_psn) :
+			       READ_ONCE(req->uc.psn);
+}
+
+/* SQD is entered or left for RTS. */
+void srdma_requester_drain(struct srdma_qp *qp, bool drain)
+{
+	WRITE_ONCE(qp->req.drained, false);
+	if (qp->qpt == SRDMA_QPT_RC)
+		srdma_rc_req_drain(&qp->req.rc, drain);
+	else
+		srdma_uc_req_drain(&qp->req.uc, drain);
+}
+
+void srdma_requester_reset(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+
+	hrtimer_cancel(&req->timer);
+	req->timer_at = 0;
+	req->fetched = 0;
+	srdma_path_drop(&req->path);
+	srdma_engine_clear(&qp->send);
+	srdma_ring_reset(&qp->sq.ring);
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the send engine hears: responses are judged by the protocol core and
+ * their data placed, timeouts are counted, and requests leave the queue with
+ * a completion.
+ */
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/counters.h"
+#include "observe/trace.h"
+#include "posting/completion.h"
+#include "requester/response.h"
+#include "requester/send.h"
+#include "wire/packet_in.h"
+
+static_assert((int)SRDMA_ST_LOC_LEN == (int)IB_WC_LOC_LEN_ERR);
+static_assert((int)SRDMA_ST_LOC_QP_OP == (int)IB_WC_LOC_QP_OP_ERR);
+static_assert((int)SRDMA_ST_LOC_PROT == (int)IB_WC_LOC_PROT_ERR);
+static_assert((int)SRDMA_ST_FLUSH == (int)IB_WC_WR_FLUSH_ERR);
+static_assert((int)SRDMA_ST_MW_BIND == (int)IB_WC_MW_BIND_ERR);
+static_assert((int)SRDMA_ST_BAD_RESP == (int)IB_WC_BAD_RESP_ERR);
+static_assert((int)SRDMA_ST_LOC_ACCESS == (int)IB_WC_LOC_ACCESS_ERR);
+static_assert((int)SRDMA_ST_REM_INV_REQ == (int)IB_WC_REM_INV_REQ_ERR);
+static_assert((int)SRDMA_ST_REM_ACCESS == (int)IB_WC_REM_ACCESS_ERR);
+static_assert((int)SRDMA_ST_REM_OP == (int)IB_WC_REM_OP_ERR);
+static_assert((int)SRDMA_ST_RETRY_EXC == (int)IB_WC_RETRY_EXC_ERR);
+static_assert((int)SRDMA_ST_RNR_RETRY_EXC == (int)IB_WC_RNR_RETRY_EXC_ERR);
+static_assert((int)SRDMA_ST_FATAL == (int)IB_WC_FATAL_ERR);
+
+/* What user space calls FLUSH and ATOMIC WRITE, which older kernels lack. */
+#define WC_FLUSH	8
+#define WC_ATOMIC_WRITE	9
+
+static const u8 wc_opcodes[SRDMA_WR_NR] = {
+	[SRDMA_WR_WRITE] = IB_WC_RDMA_WRITE,
+	[SRDMA_WR_WRITE_IMM] = IB_WC_RDMA_WRITE,
+	[SRDMA_WR_SEND] = IB_WC_SEND,
+	[SRDMA_WR_SEND_IMM] = IB_WC_SEND,
+	[SRDMA_WR_SEND_INV] = IB_WC_SEND,
+	[SRDMA_WR_READ] = IB_WC_RDMA_READ,
+	[SRDMA_WR_CMP_SWAP] = IB_WC_COMP_SWAP,
+	[SRDMA_WR_FETCH_ADD] = IB_WC_FETCH_ADD,
+	[SRDMA_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[SRDMA_WR_BIND_MW] = IB_UVERBS_WC_BIND_MW,
+	[SRDMA_WR_FLUSH] = WC_FLUSH,
+	[SRDMA_WR_ATOMIC_WRITE] = WC_ATOMIC_WRITE,
+};
+
+static enum ib_wc_opcode wc_opcode(u8 op)
+{
+	return op == SRDMA_WR_REG_MR ? IB_WC_REG_MR : wc_opcodes[op];
+}
+
+/* ---- placing ---- */
+
+/* Walks on from where the last response ended, if it was of this message. */
+static struct srdma_mem_pos *place_cursor(struct srdma_requester *req, u32 idx)
+{
+	if (req->place.idx != idx) {
+		memset(&req->place, 0, sizeof(req->place));
+		req->place.idx = idx;
+	}
+	return &req->place.pos;
+}
+
+static enum srdma_mem_why place_payload(struct srdma_qp *qp,
+					const struct srdma_rc_req_act *act,
+					const struct srdma_pkt *pkt,
+					struct sk_buff *skb,
+					struct srdma_skb_walk *walk)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, act->idx);
+	struct srdma_mem_pos *pos = place_cursor(&qp->req, act->idx);
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	srdma_mem_begin_list(&it, &qp->req.who, wqe->sge, wqe->num_sge,
+			     IB_ACCESS_LOCAL_WRITE, pos);
+	why = srdma_mem_seek(&it, act->offset) ?:
+	      srdma_packet_in_place(skb, walk, pkt, &it);
+	*pos = it.pos;
+	srdma_mem_end(&it);
+	return why;
+}
+
+static enum srdma_mem_why place_atomic(struct srdma_qp *qp,
+				       const struct srdma_rc_req_act *act)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, act->idx);
+	struct srdma_mem_pos start = {};
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	srdma_mem_begin_list(&it, &qp->req.who, wqe->sge, wqe->num_sge,
+			     IB_ACCESS_LOCAL_WRITE, &start);
+	why = srdma_mem_write(&it, &act->orig, sizeof(act->orig));
+	srdma_mem_end(&it);
+	return why;
+}
+
+/* ---- responses ---- */
+
+static void hear(struct srdma_qp *qp, struct sk_buff *skb,
+		 struct srdma_pkt *pkt, struct srdma_skb_walk *walk,
+		 u64 now)
+{
+	struct srdma_rc_req *rc = &qp->req.rc;
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+	struct srdma_rc_req_act act;
+	enum srdma_req_resp verdict;
+
+	if (srdma_rc_req_expects(rc, pkt))
+		srdma_packet_in_join(skb, walk, pkt, qp->req.mtu);
+	verdict = srdma_rc_req_response(rc, pkt, now, &act);
+	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
+	trace_srdma_packet(qp, pkt, SRDMA_STAT_RESP + verdict);
+	switch (verdict) {
+	case SRDMA_REQ_PLACE:
+		why = place_payload(qp, &act, pkt, skb, walk);
+		break;
+	case SRDMA_REQ_ATOMIC:
+		why = place_atomic(qp, &act);
+		break;
+	case SRDMA_REQ_ACK:
+	case SRDMA_REQ_RETRY:
+	case SRDMA_REQ_RNR_WAIT:
+	case SRDMA_REQ_FAILED:
+	case SRDMA_REQ_DROP_GHOST:
+	case SRDMA_REQ_DROP_DUP:
+	case SRDMA_REQ_DROP_GAP:
+	case SRDMA_REQ_DROP_KIND:
+	case SRDMA_REQ_DROP_ERROR:
+	case SRDMA_REQ_RESP_NR:
+		return;
+	}
+	if (why)
+		srdma_rc_req_fail(rc, act.idx, SRDMA_ST_LOC_PROT);
+	else
+		srdma_rc_req_placed(rc, &act, now);
+}
+
+static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
+{
+	struct srdma_skb_walk walk;
+	struct srdma_pkt pkt;
+	int count = 0;
+
+	srdma_skb_walk_begin(&walk, skb);
+	while (srdma_packet_in(skb)->left) {
+		switch (srdma_packet_in_next(skb, &walk, qp, true, &pkt)) {
+		case SRDMA_FOUND_PACKET:
+			if (pkt.opcode == SRDMA_CNP)
+				srdma_rc_req_congested(&qp->req.rc);
+			else
+				hear(qp, skb, &pkt, &walk, now);
+			count += pkt.more + 1;
+			break;
+		case SRDMA_FOUND_BAD:
+			count++;
+			break;
+		case SRDMA_FOUND_FOREIGN:
+			break;
+		}
+	}
+	srdma_skb_walk_end(&walk);
+	return count;
+}
+
+/**
+ * srdma_response_hear - hear what is in the inbox
+ * @qp: queue pair
+ * @now: time, ns
+ * @budget: packets to hear at most, give or take a train
+ *
+ * Return: what is left of the budget.
+ */
+int srdma_response_hear(struct srdma_qp *qp, u64 now, int budget)
+{
+	struct sk_buff *skb;
+
+	while (budget > 0 && (skb = srdma_engine_receive(&qp->send))) {
+		if (qp->qpt == SRDMA_QPT_RC)
+			budget -= hear_all(qp, skb, now);
+		srdma_packet_in_free(skb);
+	}
+	return budget;
+}
+
+void srdma_response_timeout(struct srdma_qp *qp, u64 now)
+{
+	enum srdma_req_timer what;
+
+	if (qp->qpt != SRDMA_QPT_RC)
+		return;
+	what = srdma_rc_req_timeout(&qp->req.rc, now);
+	srdma_stat_inc(qp->dev, SRDMA_STAT_TIMER + what);
+	trace_srdma_timer_fire(qp, SRDMA_STAT_TIMER + what);
+}
+
+/* ---- completions ---- */
+
+static bool retire(struct srdma_qp *qp, struct srdma_rc_done *done)
+{
+	return qp->qpt == SRDMA_QPT_RC ?
+		srdma_rc_req_may_retire(&qp->req.rc) &&
+		srdma_rc_req_retire(&qp->req.rc, done) :
+		srdma_uc_req_retire(&qp->req.uc, done);
+}
+
+/* Returns whether the completion found room. */
+static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, done->idx);
+	struct ib_wc wc;
+
+	/* From here on its memory is the consumer's alone. */
+	srdma_loan_end(&qp->req.loans, done->idx);
+	/*
+	 * The slot is given back first: who sees the completion may post into
+	 * it.
+	 */
+	qp->req.fetched--;
+	srdma_ring_consume(&qp->sq.ring, 1);
+	trace_srdma_wqe_done(qp, wqe, done->status);
+	if (!done->status && !(wqe->msg.flags & SRDMA_WR_SIGNALED))
+		return true;
+	wc = (struct ib_wc) {
+		.wr_id = wqe->wr_id,
+		.status = (enum ib_wc_status)done->status,
+		.opcode = wc_opcode(wqe->msg.op),
+		.byte_len = wqe->msg.len,
+		.qp = qp->ib,
+		.port_num = SRDMA_PORT,
+	};
+	return srdma_cq_add(qp->send_cq, &wc, false);
+}
+
+/**
+ * srdma_response_retire_done - take off the queue what is done
+ * @qp: queue pair
+ *
+ * A request that failed takes the QP with it: to the error state if it is
+ * reliable, else only its send queue.
+ *
+ * Return: whether anything was.
+ */
+bool srdma_response_retire_done(struct srdma_qp *qp)
+{
+	struct srdma_rc_done done;
+	bool any = false;
+
+	while (retire(qp, &done)) {
+		any = true;
+		if (!complete_one(qp, &done))
+			srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+		else if (done.status && qp->qpt == SRDMA_QPT_RC)
+			srdma_qp_set_error(qp);
+		else if (done.status)
+			srdma_qp_set_send_error(qp);
+	}
+	return any;
+}

@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The send engine: takes work requests from the ring, asks the protocol core
+ * what to send next, and sends it. What comes back is in requester/response.c.
+ */
+#include "compat/compat.h"
+#include "memory/region.h"
+#include "memory/window.h"
+#include "objects/ah.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/trace.h"
+#include "posting/doorbell.h"
+#include "proto/ud.h"
+#include "requester/response.h"
+#include "requester/send.h"
+#include "requester/store.h"
+#include "wire/path.h"
+#include "wire/tx.h"
+
+/* Slots taken from the ring before some of them are sent. */
+#define FETCH_BATCH	32
+
+static bool is_rc(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC;
+}
+
+/* ---- fetching ---- */
+
+static bool store_is_full(const struct srdma_qp *qp)
+{
+	return is_rc(qp) ? srdma_rc_req_full(&qp->req.rc) :
+			   srdma_uc_req_full(&qp->req.uc);
+}
+
+static u32 head_index(const struct srdma_qp *qp)
+{
+	return is_rc(qp) ? qp->req.rc.head : qp->req.uc.head;
+}
+
+static void push(struct srdma_qp *qp)
+{
+	if (is_rc(qp))
+		srdma_rc_req_push(&qp->req.rc);
+	else
+		srdma_uc_req_push(&qp->req.uc);
+}
+
+static void fail_request(struct srdma_qp *qp, u32 idx, enum srdma_status status)
+{
+	if (is_rc(qp))
+		srdma_rc_req_fail(&qp->req.rc, idx, status);
+	else
+		srdma_uc_req_fail(&qp->req.uc, idx, status);
+}
+
+/*
+ * User space may change the slot at any time: it is copied once and what is
+ * decoded is the copy. A kernel consumer's slot was checked when posted.
+ */
+static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
+				 struct srdma_wqe *wqe)
+{
+	struct srdma_requester *req = &qp->req;
+	enum srdma_wqe_why why = SRDMA_WQE_OK;
+
+	if (qp->is_user) {
+		memcpy(req->user->slot, slot, qp->sq.slot_bytes);
+		why = srdma_wqe_decode(wqe, req->user->slot, qp->sq.slot_bytes,
+				       &qp->sq.limits);
+	} else {
+		memcpy(wqe, slot, req->stride);
+	}
+	if (qp->sig_all)
+		wqe->msg.flags |= SRDMA_WR_SIGNALED;
+	return why;
+}
+
+/* Returns the number of slots taken. */
+static int fetch(struct srdma_qp *qp, int max)
+{
+	struct srdma_ring *ring = &qp->sq.ring;
+	struct srdma_requester *req = &qp->req;
+	u32 filled = srdma_ring_filled(ring);
+	enum srdma_wqe_why why;
+	u32 idx;
+	int n;
+
+	for (n = 0; n < max && req->fetched < filled; n++) {
+		if (store_is_full(qp) && !srdma_store_grow(qp))
+			break;
+		idx = head_index(qp);
+		why = decode(qp, srdma_ring_slot(ring, ring->index +
+						 req->fetched),
+			     srdma_send_wqe(req, idx));
+		req->fetched++;
+		trace_srdma_wqe_fetch(qp, srdma_send_wqe(req, idx));
+		push(qp);
+		if (why)
+			fail_request(qp, idx, srdma_wqe_status(why));
+	}
+	return n;
+}
+
+/* ---- where the payload comes from ---- */
+
+/**
+ * struct request_payload - the payload of a work request
+ * @base: what the sender of packets knows
+ * @qp: queue pair
+ * @wqe: request
+ * @idx: its index
+ */
+struct request_payload {
+	struct srdma_payload base;
+	struct srdma_qp *qp;
+	struct srdma_wqe *wqe;
+	u32 idx;
+};
+
+/* Walks on from where the last burst ended, if it was of this message. */
+static struct srdma_cursor *gather_cursor(struct request_payload *payload)
+{
+	struct srdma_cursor *cursor = &payload->qp->req.gather;
+
+	if (cursor->idx != payload->idx) {
+		memset(cursor, 0, sizeof(*cursor));
+		cursor->idx = payload->idx;
+	}
+	return cursor;
+}
+
+static int open_request(struct srdma_payload *base, u32 offset)
+{
+	struct request_payload *payload =
+		container_of(base, struct request_payload, base);
+	struct srdma_wqe *wqe = payload->wqe;
+
+	if (wqe->is_inline) {
+		srdma_mem_begin_kernel(&base->it,
+				       srdma_wqe_inline(wqe) + offset,
+				       wqe->msg.len - offset);
+		return 0;
+	}
+	srdma_mem_begin_list(&base->it, &payload->qp->req.who, wqe->sge,
+			     wqe->num_sge, 0, &gather_cursor(payload)->pos);
+	return srdma_mem_seek(&base->it, offset) ? -EFAULT : 0;
+}
+
+static void close_request(struct srdma_payload *base)
+{
+	struct request_payload *payload =
+		container_of(base, struct request_payload, base);
+
+	if (!payload->wqe->is_inline)
+		gather_cursor(payload)->pos = base->it.pos;
+	srdma_mem_end(&base->it);
+}
+
+static const struct srdma_payload_ops request_payload_ops = {
+	.open = open_request,
+	.close = close_request,
+};
+
+/* ---- sending ---- */
+
+/* The operands that the opcode's headers carry. */
+static void fill_headers(const struct srdma_qp *qp,
+			 const struct srdma_wr_info *info,
+			 const struct srdma_wqe *wqe,
+			 const struct srdma_burst *b, struct srdma_pkt *hdr)
+{
+	if (info->flags & SRDMA_WRI_IMM)
+		hdr->imm = wqe->imm;
+	if (info->flags & SRDMA_WRI_INV)
+		hdr->inv_rkey = wqe->inv_rkey;
+	if (info->flags & SRDMA_WRI_ATOMIC) {
+		hdr->atomic.va = wqe->atomic.remote_addr;
+		hdr->atomic.rkey = wqe->atomic.rkey;
+		hdr->atomic.swap_add = wqe->atomic.swap_add;
+		hdr->atomic.compare = wqe->atomic.compare;
+	} else if (info->flags & SRDMA_WRI_RDMA) {
+		hdr->reth.va = wqe->rdma.remote_addr;
+		hdr->reth.rkey = wqe->rdma.rkey;
+		hdr->reth.len = wqe->msg.len;
+		hdr->feth.plt = wqe->rdma.plt;
+		hdr->feth.sel = wqe->rdma.sel;
+	}
+	/* A READ may begin again in its middle. */
+	if (wqe->msg.op == SRDMA_WR_READ) {
+		hdr->reth.va += b->offset;
+		hdr->reth.len = b->len;
+	}
+}
+
+/*
+ * Where a datagram goes. User space's address handle is looked up each time: it
+ * may be gone, or be another's, whatever the request says.
+ */
+static const struct srdma_av *datagram_av(struct srdma_qp *qp,
+					  struct srdma_wqe *wqe)
+{
+	struct srdma_ah_entry *ah;
+
+	if (!qp->is_user)
+		return srdma_qp_wqe_av(qp, wqe);
+	ah = xa_load(&qp->dev->ahs, wqe->ud.ah_num);
+	return ah && ah->pd == qp->pd ? &ah->av : NULL;
+}
+
+static enum srdma_status check_datagram(const struct srdma_qp *qp,
+					const struct srdma_wqe *wqe)
+{
+	switch (srdma_ud_send_check(wqe->msg.len, qp->req.mtu)) {
+	case SRDMA_UD_SEND_OK:
+		return SRDMA_ST_OK;
+	case SRDMA_UD_SEND_LENGTH:
+		return SRDMA_ST_LOC_LEN;
+	}
+	return SRDMA_ST_LOC_QP_OP;
+}
+
+/* Not inlined: connected QPs would pay for its registers. */
+static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
+						   struct srdma_wqe *wqe,
+						   struct srdma_pkt *hdr,
+						   struct srdma_tx *tx)
+{
+	/* Only 24 bits go onto the wire; programs keep others above them. */
+	hdr->dest_qpn = wqe->ud.remote_qpn & SRDMA_QPN_MASK;
+	hdr->deth.src_qpn = qp->qpn;
+	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
+	tx->av = datagram_av(qp, wqe);
+	return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
+}
+
+/* What will come back must have a place, or it is not asked for. */
+static enum srdma_status check_fill(struct srdma_qp *qp,
+				    const struct srdma_wqe *wqe)
+{
+	return srdma_mem_check_list(&qp->req.who, wqe->sge, wqe->num_sge,
+				    IB_ACCESS_LOCAL_WRITE) ?
+		SRDMA_ST_LOC_PROT : SRDMA_ST_OK;
+}
+
+static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
+		       u64 now)
+{
+	if (is_rc(qp)) {
+		srdma_rc_req_sent(&qp->req.rc, burst, now);
+	} else {
+		srdma_uc_req_sent(&qp->req.uc, burst);
+		/* The payload was copied. */
+		srdma_uc_req_released(&qp->req.uc, burst->idx);
+	}
+}
+
+/* Is this the end of a message, with the next one at hand? */
+static bool more_follows(const struct srdma_qp *qp,
+			 const struct srdma_rc_burst *burst)
+{
+	const struct srdma_rc_msg *msg = burst->msg;
+
+	return burst->idx + 1 != head_index(qp) &&
+	       burst->b.offset + burst->b.len == msg->len;
+}
+
+/* All that is special about a request; or why it cannot be sent. */
+static enum srdma_status prepare_send(struct srdma_qp *qp,
+				      struct srdma_wqe *wqe,
+				      struct srdma_pkt *hdr, struct srdma_burst *b,
+				      struct srdma_tx *tx)
+{
+	const struct srdma_wr_info *info = srdma_wr_info_get(wqe->msg.op);
+
+	fill_headers(qp, info, wqe, b, hdr);
+	if (!(info->flags & SRDMA_WRI_PAYLOAD)) {
+		b->len = 0;
+		b->seg = 0;
+		tx->payload = NULL;
+	}
+	if (!srdma_qp_has_peer(qp))
+		return prepare_datagram(qp, wqe, hdr, tx);
+	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
+					      SRDMA_ST_OK;
+}
+
+/*
+ * Returns whether the engine can go on sending. What of @burst was not sent is
+ * cut off it.
+ */
+static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
+		       u64 now, struct srdma_outbox *outbox)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
+	struct srdma_burst b = burst->b;
+	struct srdma_pkt hdr = {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mig = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+	};
+	struct request_payload payload = {
+		.base.ops = &request_payload_ops,
+		.qp = qp,
+		.wqe = wqe,
+		.idx = burst->idx,
+	};
+	struct srdma_tx tx = {
+		.qp = qp,
+		.engine = &qp->send,
+		.av = &qp->av,
+		.path = &qp->req.path,
+		.hdr = &hdr,
+		.burst = &b,
+		.payload = &payload.base,
+		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
+		.more = more_follows(qp, burst),
+	};
+	struct srdma_loan_offer offer;
+	enum srdma_status status;
+	u32 count;
+
+	status = prepare_send(qp, wqe, &hdr, &b, &tx);
+	if (status)
+		goto err_fail;
+	/* Unreliable ones are over when they are sent. */
+	if (b.len >= SRDMA_LOAN_MIN && is_rc(qp) && !wqe->is_inline) {
+		offer.idx = burst->idx;
+		offer.num_sge = wqe->num_sge;
+		offer.sge = wqe->sge;
+		tx.offer = &offer;
+	}
+
+	switch (srdma_tx_send(&tx, &count)) {
+	case SRDMA_TX_SENT:
+	case SRDMA_TX_NOROUTE:
+	case SRDMA_TX_NOMEM:
+		/* What could not be sent is as good as lost on the way. */
+		if (count < burst->b.count)
+			srdma_burst_trim(&burst->b, count);
+		count_sent(qp, burst, now);
+		return true;
+	case SRDMA_TX_BUSY:
+		return false;
+	case SRDMA_TX_FAULT:
+		status = SRDMA_ST_LOC_PROT;
+		break;
+	}
+err_fail:
+	fail_request(qp, burst->idx, status);
+	return true;
+}
+
+static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
+{
+	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
+	const struct srdma_mem_who *who = &qp->req.who;
+	enum srdma_mem_why why = SRDMA_MEM_STATE;
+	struct srdma_mw_bind bind;
+
+	switch (wqe->msg.op) {
+	case SRDMA_WR_LOCAL_INV:
+		why = srdma_mem_invalidate(who, wqe->inv_rkey, false);
+		break;
+	case SRDMA_WR_BIND_MW:
+		bind = (struct srdma_mw_bind) {
+			.mw_rkey = wqe->mw.mw_rkey,
+			.new_rkey = wqe->mw.rkey,
+			.mr_lkey = wqe->mw.mr_lkey,
+			.addr = wqe->mw.addr,
+			.length = wqe->mw.length,
+			.access = wqe->mw.access,
+		};
+		why = srdma_mw_bind(who, &bind);
+		break;
+	case SRDMA_WR_REG_MR:
+		why = srdma_mr_fast_reg(who, wqe->reg.mr, wqe->reg.key,
+					wqe->reg.access);
+		break;
+	}
+	/* The one status for all three (11.6.2, memory management operations). */
+	if (why)
+		fail_request(qp, burst->idx, SRDMA_ST_MW_BIND);
+	else if (is_rc(qp))
+		srdma_rc_req_local_done(&qp->req.rc, burst);
+	else
+		srdma_uc_req_local_done(&qp->req.uc, burst);
+}
+
+static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
+			       struct srdma_rc_burst *burst)
+{
+	struct srdma_burst_limit limit;
+
+	if (is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
+		return SRDMA_NEXT_EMPTY;
+	srdma_tx_limit(qp, &qp->req.path, qp->req.mtu, &limit);
+	return is_rc(qp) ? srdma_rc_req_next(&qp->req.rc, now, &limit, burst) :
+			   srdma_uc_req_next(&qp->req.uc, &limit, burst);
+}
+
+/*
+ * Sends what may be sent. Returns what is left of the budget; 0 when there
+ * may be more to send.
+ */
+static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
+		     int budget)
+{
+	struct srdma_rc_burst burst;
+	int fetched;
+
+	while (budget > 0) {
+		switch (ask(qp, now, &burst)) {
+		case SRDMA_NEXT_SEND:
+			if (!send_burst(qp, &burst, now, outbox))
+				return budget;
+			budget -= burst.b.count;
+			break;
+		case SRDMA_NEXT_LOCAL:
+			run_local(qp, &burst);
+			budget--;
+			break;
+		case SRDMA_NEXT_EMPTY:
+		case SRDMA_NEXT_ERROR:
+			fetched = fetch(qp, FETCH_BATCH);
+			if (!fetched)
+				return budget;
+			srdma_response_retire(qp);
+			/* Those that are flushed are never sent: they count. */
+			if (!srdma_qp_may(qp, SRDMA_MAY_SEND))
+				budget -= fetched;
+			break;
+		case SRDMA_NEXT_ORDER:
+			/* Nobody answers UC: what it sent leaves by itself. */
+			if (is_rc(qp) || !srdma_response_retire(qp))
+				return budget;
+			break;
+		case SRDMA_NEXT_WINDOW:
+		case SRDMA_NEXT_CREDIT:
+		case SRDMA_NEXT_RD_ATOMIC:
+		case SRDMA_NEXT_FENCE:
+		case SRDMA_NEXT_RNR:
+		case SRDMA_NEXT_SQD:
+		case SRDMA_NEXT_FAILING:
+		case SRDMA_NEXT_NR:
+			return budget;
+		}
+	}
+	return 0;
+}
+
+static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+{
+	struct srdma_outbox outbox;
+
+	srdma_outbox_init(&outbox);
+	budget = send_into(&outbox, qp, now, budget);
+	srdma_tx_flush(qp, &qp->req.path, &outbox);
+	return budget;
+}
+
+/* The timer is left alone when it fires early enough. */
+static void arm_timer(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	u64 at = req->rc.deadline;
+
+	if (!at || (req->timer_at && req->timer_at <= at))
+		return;
+	req->timer_at = at;
+	trace_srdma_timer_arm(qp, at);
+	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+static void raise_drained(struct srdma_qp *qp)
+{
+	bool drained = is_rc(qp) ? srdma_rc_req_drained(&qp->req.rc) :
+				   srdma_uc_req_drained(&qp->req.uc);
+
+	if (!drained || qp->req.drained)
+		return;
+	WRITE_ONCE(qp->req.drained, true);
+	if (qp->attr.en_sqd_async_notify)
+		srdma_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+/* The QP went to the error state, by itself or by the consumer. */
+static void abort_requests(struct srdma_qp *qp)
+{
+	if (is_rc(qp))
+		srdma_rc_req_abort(&qp->req.rc);
+	else
+		srdma_uc_req_abort(&qp->req.uc);
+}
+
+/* What the port can carry may have changed. A datagram is one packet. */
+static void follow_mtu(struct srdma_qp *qp)
+{
+	qp->req.mtu = srdma_qp_mtu(qp);
+	srdma_uc_req_set_mtu(&qp->req.uc, qp->req.mtu);
+}
+
+bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
+		    int budget)
+{
+	struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
+	u64 now = ktime_get_ns();
+
+	srdma_doorbell_take(qp, now);
+	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ))
+		return srdma_engine_drop(engine, budget) <= 0;
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		abort_requests(qp);
+	if (!srdma_qp_has_peer(qp))
+		follow_mtu(qp);
+	if (events & BIT(SRDMA_EVENT_TIMER)) {
+		qp->req.timer_at = 0;
+		srdma_response_timeout(qp, now);
+	}
+	budget = srdma_response_hear(qp, now, budget);
+	srdma_response_retire(qp);
+	budget = send_requests(qp, now, budget);
+	srdma_response_retire(qp);
+	if (READ_ONCE(qp->state) == IB_QPS_SQD)
+		raise_drained(qp);
+	/* The answer may be here already, and then there is nothing to wait for. */
+	if (is_rc(qp) && !srdma_engine_kicked(engine))
+		arm_timer(qp);
+	return budget <= 0;
+}
+
+/*
+ * SQE is left for RTS: only QPs that are not RC know it. What was posted before
+ * is flushed; what is posted from now on may be sent.
+ */
+void srdma_send_resume(struct srdma_qp *qp)
+{
+	int left = srdma_ring_filled(&qp->sq.ring) - qp->req.fetched;
+	int n;
+
+	srdma_response_retire(qp);
+	while (left > 0) {
+		n = fetch(qp, min(left, FETCH_BATCH));
+		if (!n)
+			break;
+		srdma_response_retire(qp);
+		left -= n;
+	}
+	srdma_uc_req_resume(&qp->req.uc);
+}

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The receive engine: takes requests from the inbox, asks the protocol core
+ * what they are, does what they say, and answers (responder/reply.c).
+ */
+#include <linux/slab.h>
+
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/counters.h"
+#include "observe/trace.h"
+#include "posting/completion.h"
+#include "posting/doorbell.h"
+#include "posting/srq.h"
+#include "proto/ud.h"
+#include "responder/drain.h"
+#include "responder/execute.h"
+#include "responder/reply.h"
+#include "wire/drop.h"
+#include "wire/packet_in.h"
+#include "wire/path.h"
+
+/**
+ * struct srdma_request - a request packet being executed
+ * @qp: queue pair
+ * @skb: what it came in; NULL: there is no packet, only a receive to be flushed
+ * @walk: over the bytes of @skb
+ * @pkt: its headers
+ * @act: what the core wants done
+ */
+struct srdma_request {
+	struct srdma_qp *qp;
+	struct sk_buff *skb;
+	struct srdma_skb_walk walk;
+	struct srdma_pkt pkt;
+	struct srdma_rc_resp_act act;
+};
+
+/* Why a request was not executed; the first is that it was. */
+enum outcome {
+	OUTCOME_OK,
+	OUTCOME_NO_RWQE,	/* nothing posted */
+	OUTCOME_BAD_RWQE,	/* what was posted is no receive request */
+	OUTCOME_TOO_LONG,	/* the receive request is too small */
+	OUTCOME_LOCAL,		/* its memory cannot be written */
+	OUTCOME_INVALID,	/* the request makes no sense */
+	OUTCOME_ACCESS,		/* the peer may not do that */
+	OUTCOME_GONE,		/* the peer has taken its payload back */
+};
+
+/* ---- receive requests ---- */
+
+static void complete_rwqe(struct srdma_request *r, enum ib_wc_status status,
+			  enum ib_wc_opcode opcode, u32 len, bool solicited)
+{
+	struct srdma_qp *qp = r->qp;
+	struct ib_wc wc = {
+		.wr_id = qp->resp.rwqe->wr_id,
+		.status = status,
+		.opcode = opcode,
+		.byte_len = len,
+		.qp = qp->ib,
+		.src_qp = qp->attr.dest_qp_num,
+		.port_num = SRDMA_PORT,
+	};
+
+	if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_IMM)) {
+		wc.ex.imm_data = r->pkt.imm;
+		wc.wc_flags |= IB_WC_WITH_IMM;
+	} else if (r->pkt.op && (r->pkt.op->flags & SRDMA_OP_IETH)) {
+		wc.ex.invalidate_rkey = r->pkt.inv_rkey;
+		wc.wc_flags |= IB_WC_WITH_INVALIDATE;
+	}
+	/* A flushed one has not met a packet. */
+	if ((qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) && r->skb) {
+		wc.src_qp = r->pkt.deth.src_qpn;
+		srdma_packet_in_fill_wc(r->skb, &wc);
+	}
+	qp->resp.has_rwqe = false;
+	trace_srdma_rwqe_done(qp, &wc);
+	if (!srdma_cq_add(qp->recv_cq, &wc, solicited))
+		srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+}
+
+/* The request that is in use failed; the QP is about to. */
+static void fail_rwqe(struct srdma_request *r, enum ib_wc_status status)
+{
+	if (r->qp->resp.has_rwqe)
+		complete_rwqe(r, status, IB_WC_RECV, 0, false);
+}
+
+static enum srdma_rq_taken take_receive(struct srdma_qp *qp, u32 need)
+{
+	u32 left;
+
+	return qp->srq ? srdma_srq_take(qp->srq, qp->resp.rwqe, need) :
+			 srdma_rq_take(&qp->rq, qp->resp.rwqe, need, &left);
+}
+
+/*
+ * A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. One that
+ * has less room than @need is not taken.
+ */
+static enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	if (!resp->has_rwqe) {
+		switch (take_receive(qp, need)) {
+		case SRDMA_RQ_EMPTY:
+			return OUTCOME_NO_RWQE;
+		case SRDMA_RQ_SHORT:
+			return OUTCOME_TOO_LONG;
+		case SRDMA_RQ_BAD:
+			resp->has_rwqe = true;
+			return OUTCOME_BAD_RWQE;
+		case SRDMA_RQ_TAKEN:
+			resp->has_rwqe = true;
+			break;
+		}
+	}
+	memset(&resp->pos, 0, sizeof(resp->pos));
+	return OUTCOME_OK;
+}
+
+/* ---- doing what a request says ---- */
+
+static enum outcome scatter(struct srdma_request *r, u32 offset)
+{
+	struct srdma_responder *resp = &r->qp->resp;
+	struct srdma_rwqe *rwqe = resp->rwqe;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	u32 len = r->pkt.payload_len;
+
+	if (len > rwqe->length || offset > rwqe->length - len)
+		return OUTCOME_TOO_LONG;
+	if (!len)
+		return OUTCOME_OK;
+	srdma_mem_begin_list(&it, &resp->rq_who, rwqe->sge, rwqe->num_sge,
+			     IB_ACCESS_LOCAL_WRITE, &resp->pos);
+	why = srdma_mem_seek(&it, offset) ?:
+	      srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &it);
+	resp->pos = it.pos;
+	srdma_mem_end(&it);
+	if (why == SRDMA_MEM_GONE)
+		return OUTCOME_GONE;
+	return why ? OUTCOME_LOCAL : OUTCOME_OK;
+}
+
+static enum outcome do_send(struct srdma_request *r)
+{
+	enum outcome outcome = OUTCOME_OK;
+	struct srdma_qp *qp = r->qp;
+
+	if (r->act.flags & SRDMA_ACT_RWQE)
+		outcome = take_rwqe(qp, 0);
+	if (!outcome)
+		outcome = scatter(r, r->act.offset);
+	if (!outcome && (r->act.flags & SRDMA_ACT_END) &&
+	    (r->pkt.op->flags & SRDMA_OP_IETH) &&
+	    srdma_mem_invalidate(&qp->resp.who, r->pkt.inv_rkey, true))
+		outcome = OUTCOME_ACCESS;
+	return outcome;
+}
+
+/* What a QP is not set up for is no question of a key: invalid (9.7.5.2.8). */
+static bool qp_allows(const struct srdma_qp *qp, u32 access)
+{
+	return (qp->attr.qp_access_flags & access) == access;
+}
+
+static enum outcome do_write(struct srdma_request *r)
+{
+	const struct srdma_rc_resp_act *act = &r->act;
+	bool starts = act->flags & SRDMA_ACT_START;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	enum outcome outcome;
+
+	if (starts && act->total && !qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+		return OUTCOME_INVALID;
+	if (act->flags & SRDMA_ACT_RWQE) {
+		/* No receive request is used up by what cannot be written. */
+		if (starts && srdma_mem_check_remote(&qp->resp.who, act->rkey,
+						     act->va, act->total,
+						     IB_ACCESS_REMOTE_WRITE))
+			return OUTCOME_ACCESS;
+		outcome = take_rwqe(qp, 0);
+		if (outcome)
+			return outcome;
+	}
+	if (!act->len)
+		return OUTCOME_OK;
+	/* The whole range at the start, so that nothing is half written. */
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+				     starts ? act->total : act->len,
+				     IB_ACCESS_REMOTE_WRITE);
+	if (!why) {
+		why = srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &it);
+		srdma_mem_end(&it);
+	}
+	if (why == SRDMA_MEM_GONE)
+		return OUTCOME_GONE;
+	return why ? OUTCOME_ACCESS : OUTCOME_OK;
+}
+
+/* The data are fetched when the answer is sent. */
+static enum outcome do_read(struct srdma_request *r)
+{
+	struct srdma_qp *qp = r->qp;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_READ))
+		return OUTCOME_INVALID;
+	if (r->act.len &&
+	    srdma_mem_check_remote(&qp->resp.who, r->act.rkey, r->act.va,
+				   r->act.len, IB_ACCESS_REMOTE_READ))
+		return OUTCOME_ACCESS;
+	return OUTCOME_OK;
+}
+
+static enum outcome of_memory(enum srdma_mem_why why)
+{
+	if (why == SRDMA_MEM_ALIGN)
+		return OUTCOME_INVALID;
+	return why ? OUTCOME_ACCESS : OUTCOME_OK;
+}
+
+static enum outcome do_atomic(struct srdma_request *r)
+{
+	struct srdma_rc_resp_act *act = &r->act;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
+		return OUTCOME_INVALID;
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+				     sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
+	if (why)
+		return of_memory(why);
+	if (r->pkt.opcode == SRDMA_RC_CMP_SWAP)
+		why = srdma_mem_cmp_swap(&it, r->pkt.atomic.compare,
+					 r->pkt.atomic.swap_add, &act->orig);
+	else
+		why = srdma_mem_fetch_add(&it, r->pkt.atomic.swap_add,
+					  &act->orig);
+	srdma_mem_end(&it);
+	return of_memory(why);
+}
+
+static enum outcome do_atomic_write(struct srdma_request *r)
+{
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+	__le64 value;
+
+	if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+		return OUTCOME_INVALID;
+	if (skb_copy_bits(r->skb, srdma_packet_in(r->skb)->payload, &value,
+			  sizeof(value)))
+		return OUTCOME_INVALID;
+	why = srdma_mem_begin_remote(&it, &qp->resp.who, r->act.rkey,
+				     r->act.va, sizeof(value),
+				     IB_ACCESS_REMOTE_WRITE);
+	if (!why) {
+		why = srdma_mem_store(&it, &value);
+		srdma_mem_end(&it);
+	}
+	return of_memory(why);
+}
+
+static enum outcome do_flush(struct srdma_request *r)
+{
+	const struct srdma_rc_resp_act *act = &r->act;
+	u8 plt = r->pkt.feth.plt;
+	struct srdma_qp *qp = r->qp;
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	if (!(plt & (SRDMA_FLUSH_GLOBAL | SRDMA_FLUSH_PERSISTENT)))
+		return OUTCOME_INVALID;
+	if (!qp_allows(qp, SRDMA_ACCESS_FLUSH))
+		return OUTCOME_INVALID;
+	/* Nobody has been given the right to that. */
+	if (plt & SRDMA_FLUSH_PERSISTENT)
+		return OUTCOME_ACCESS;
+	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
+		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
+					     SRDMA_ACCESS_FLUSH);
+	else
+		why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey,
+					     act->va, act->len,
+					     SRDMA_ACCESS_FLUSH);
+	if (why)
+		return of_memory(why);
+	/* What is read after the answer has come is not older than this. */
+	smp_mb();
+	srdma_mem_end(&it);
+	return OUTCOME_OK;
+}
+
+/* ---- reliable connections ---- */
+
+static enum outcome execute(struct srdma_request *r,
+			    enum srdma_resp_verdict verdict)
+{
+	switch (verdict) {
+	case SRDMA_RESP_SEND:
+		return do_send(r);
+	case SRDMA_RESP_WRITE:
+		return do_write(r);
+	case SRDMA_RESP_READ:
+	case SRDMA_RESP_DUP_READ:
+		return do_read(r);
+	case SRDMA_RESP_ATOMIC:
+		return do_atomic(r);
+	case SRDMA_RESP_ATOMIC_WRITE:
+		return do_atomic_write(r);
+	case SRDMA_RESP_FLUSH:
+		return do_flush(r);
+	case SRDMA_RESP_DUP:
+	case SRDMA_RESP_NAK_INV_REQ:
+	case SRDMA_RESP_DROP_GAP:
+	case SRDMA_RESP_DROP_OLD:
+	case SRDMA_RESP_DROP_RANGE:
+	case SRDMA_RESP_DROP_ERROR:
+	case SRDMA_RESP_NR:
+		break;
+	}
+	return OUTCOME_OK;
+}
+
+static void complete_message(struct srdma_request *r)
+{
+	bool solicited = r->act.flags & SRDMA_ACT_SE;
+
+	if (r->act.flags & SRDMA_ACT_COMP)
+		complete_rwqe(r, IB_WC_SUCCESS,
+			      r->pkt.op->flags & SRDMA_OP_WRITE ?
+			      IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+			      r->act.total, solicited);
+}
+
+/* What the peer, and the holder of the receive request, are told. */
+static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_NO_RWQE:
+		return SRDMA_WHY_NO_RWQE;
+	case OUTCOME_BAD_RWQE:
+		fail_rwqe(r, IB_WC_LOC_QP_OP_ERR);
+		return SRDMA_WHY_OP;
+	case OUTCOME_TOO_LONG:
+		fail_rwqe(r, IB_WC_LOC_LEN_ERR);
+		return SRDMA_WHY_INV_REQ;
+	case OUTCOME_LOCAL:
+		fail_rwqe(r, IB_WC_LOC_PROT_ERR);
+		return SRDMA_WHY_OP;
+	case OUTCOME_ACCESS:
+		return SRDMA_WHY_ACCESS;
+	case OUTCOME_OK:
+	case OUTCOME_GONE:
+	case OUTCOME_INVALID:
+		break;
+	}
+	return SRDMA_WHY_INV_REQ;
+}
+
+static void serve_rc(struct srdma_request *r)
+{
+	struct srdma_rc_resp *rc = &r->qp->resp.rc;
+	enum srdma_resp_verdict verdict;
+	enum outcome outcome;
+
+	if (srdma_rc_resp_expects(rc, &r->pkt))
+		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, rc->mtu);
+	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
+	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
+	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);
+	if (verdict >= SRDMA_RESP_DUP)
+		return;
+	outcome = execute(r, verdict);
+	if (outcome == OUTCOME_GONE) {
+		/* As if it had not come: who sent it has ended its request. */
+		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
+		return;
+	}
+	if (outcome) {
+		srdma_rc_resp_fail(rc, &r->pkt, &r->act, refuse(r, outcome));
+		return;
+	}
+	complete_message(r);
+	srdma_rc_resp_commit(rc, &r->pkt, &r->act);
+}
+
+/* ---- unreliable connections ---- */
+
+static void serve_uc(struct srdma_request *r)
+{
+	struct srdma_uc_resp *uc = &r->qp->resp.uc;
+	enum srdma_uc_verdict verdict;
+	enum outcome outcome;
+
+	verdict = srdma_uc_resp_request(uc, &r->pkt, &r->act);
+	srdma_stat_inc(r->qp->dev, SRDMA_STAT_UC + verdict);
+	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_UC + verdict);
+	switch (verdict) {
+	case SRDMA_UC_SEND:
+		outcome = do_send(r);
+		break;
+	case SRDMA_UC_WRITE:
+		outcome = do_write(r);
+		break;
+	case SRDMA_UC_DROP_LOST:
+	case SRDMA_UC_DROP_SEQ:
+	case SRDMA_UC_DROP_LEN:
+	case SRDMA_UC_NR:
+		return;
+	}
+	if (!outcome) {
+		complete_message(r);
+		return;
+	}
+	/* The peer never hears of it: only the receive request fails. */
+	refuse(r, outcome);
+	srdma_uc_resp_fail(uc);
+}
+
+/* ---- datagrams ---- */
+
+static void serve_ud(struct srdma_request *r)
+{
+	struct srdma_qp *qp = r->qp;
+	struct srdma_ud_env env = {
+		.qkey = qp->attr.qkey,
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu)),
+		.mads_only = qp->qpt == SRDMA_QPT_GSI,
+	};
+	u8 grh[SRDMA_GRH_LEN];
+	struct srdma_mem_iter it;
+	enum srdma_ud_recv verdict;
+	enum outcome outcome;
+
+	verdict = srdma_ud_recv_check(&r->pkt, &env);
+	srdma_stat_inc(qp->dev, SRDMA_STAT_UD + verdict);
+	trace_srdma_packet(qp, &r->pkt, SRDMA_STAT_UD + verdict);
+	if (verdict != SRDMA_UD_RECV_OK)
+		return;
+	outcome = take_rwqe(qp, srdma_ud_recv_need(&r->pkt));
+	if (outcome == OUTCOME_NO_RWQE || outcome == OUTCOME_TOO_LONG) {
+		srdma_drop(qp->dev, outcome == OUTCOME_NO_RWQE ?
+			   SRDMA_STAT_UD_NO_RWQE : SRDMA_STAT_UD_SHORT_RWQE, 1);
+		return;
+	}
+	if (!outcome) {
+		srdma_packet_in_grh(r->skb, grh);
+		srdma_mem_begin_list(&it, &qp->resp.rq_who,
+				     qp->resp.rwqe->sge,
+				     qp->resp.rwqe->num_sge,
+				     IB_ACCESS_LOCAL_WRITE, &qp->resp.pos);
+		if (srdma_mem_write(&it, grh, sizeof(grh)))
+			outcome = OUTCOME_LOCAL;
+		qp->resp.pos = it.pos;
+		srdma_mem_end(&it);
+	}
+	if (!outcome)
+		outcome = scatter(r, sizeof(grh));
+	if (outcome) {
+		refuse(r, outcome);
+		return;
+	}
+	complete_rwqe(r, IB_WC_SUCCESS, IB_WC_RECV,
+		      sizeof(grh) + r->pkt.payload_len, r->pkt.se);
+}
+
+/* ---- the engine ---- */
+
+static void establish(struct srdma_qp *qp)
+{
+	if (qp->resp.established)
+		return;
+	qp->resp.established = true;
+	/* In RTS the consumer knows already (11.6.3.2). */
+	if (READ_ONCE(qp->state) == IB_QPS_RTR)
+		srdma_qp_event(qp, IB_EVENT_COMM_EST);
+}
+
+static void serve(struct srdma_request *r)
+{
+	switch (r->qp->qpt) {
+	case SRDMA_QPT_RC:
+		srdma_doorbell_peer_asks(&r->qp->bell);
+		establish(r->qp);
+		serve_rc(r);
+		break;
+	case SRDMA_QPT_UC:
+		srdma_doorbell_peer_asks(&r->qp->bell);
+		establish(r->qp);
+		serve_uc(r);
+		break;
+	case SRDMA_QPT_UD:
+	case SRDMA_QPT_GSI:
+		serve_ud(r);
+		break;
+	case SRDMA_QPT_NR:
+		break;
+	}
+}
+
+static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
+{
+	struct srdma_request r;
+	int count = 0;
+
+	r.qp = qp;
+	r.skb = skb;
+	srdma_skb_walk_begin(&r.walk, skb);
+	while (srdma_packet_in(skb)->left) {
+		switch (srdma_packet_in_next(skb, &r.walk, qp, false,
+					     &r.pkt)) {
+		case SRDMA_FOUND_PACKET:
+			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+				serve(&r);
+			count += r.pkt.more + 1;
+			break;
+		case SRDMA_FOUND_BAD:
+			count++;
+			break;
+		case SRDMA_FOUND_FOREIGN:
+			break;
+		}
+	}
+	srdma_skb_walk_end(&r.walk);
+	return count;
+}
+
+/*
+ * In the error state all that is posted completes as flushed; what user space
+ * posts later, when responder/drain.c has seen it. Requests of an SRQ stay in it.
+ * Returns what is left of the budget: who goes on posting must not keep us here.
+ */
+static int flush(struct srdma_qp *qp, int budget)
+{
+	struct srdma_request r = { .qp = qp };
+	u32 left;
+
+	if (qp->resp.has_rwqe)
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+	if (qp->srq) {
+		if (!qp->resp.last_wqe)
+			srdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		qp->resp.last_wqe = true;
+		return budget;
+	}
+	if (qp->is_user)
+		srdma_drain_add(qp);
+	for (; budget > 0; budget--) {
+		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, 0, &left) ==
+		    SRDMA_RQ_EMPTY)
+			break;
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+	}
+	return budget;
+}
+
+bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
+		       int budget)
+{
+	struct srdma_qp *qp = container_of(engine, struct srdma_qp, recv);
+	struct sk_buff *skb;
+
+	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
+		/* To free one costs something, too. */
+		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
+			  serve_all(qp, skb) : 1;
+		srdma_packet_in_free(skb);
+	}
+	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+		budget = srdma_reply(qp, budget);
+	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
+		budget = flush(qp, budget);
+	return budget <= 0;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the receive engine of a reliable connection sends: acknowledges, NAKs,
+ * atomic results, and the data of READs.
+ */
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "posting/srq.h"
+#include "proto/aeth.h"
+#include "responder/execute.h"
+#include "responder/reply.h"
+#include "wire/tx.h"
+
+/**
+ * struct read_payload - what a peer reads
+ * @base: what the sender of packets knows
+ * @qp: queue pair
+ * @burst: address, key and packets; the message of the packets' offsets begins
+ *	at @burst->va less its own offset
+ */
+struct read_payload {
+	struct srdma_payload base;
+	struct srdma_qp *qp;
+	const struct srdma_rc_resp_burst *burst;
+};
+
+/*
+ * The key is looked up for each burst, so that a region that was taken away
+ * meanwhile is not read any more.
+ */
+static int open_read(struct srdma_payload *base, u32 offset)
+{
+	struct read_payload *read = container_of(base, struct read_payload,
+						 base);
+	u32 done = offset - read->burst->b.offset;
+
+	return srdma_mem_begin_remote(&base->it, &read->qp->resp.who,
+				      read->burst->rkey, read->burst->va + done,
+				      read->burst->b.len - done,
+				      IB_ACCESS_REMOTE_READ) ? -EFAULT : 0;
+}
+
+static void close_read(struct srdma_payload *base)
+{
+	srdma_mem_end(&base->it);
+}
+
+static const struct srdma_payload_ops read_payload_ops = {
+	.open = open_read,
+	.close = close_read,
+};
+
+/* Receive requests that a peer may count on. */
+static u32 credits(const struct srdma_qp *qp)
+{
+	return qp->srq ? SRDMA_RESP_NO_CREDITS :
+			 srdma_ring_filled(&qp->rq.ring);
+}
+
+/* A fatal NAK is out: the QP follows it. */
+static void fail_responder(struct srdma_qp *qp, u8 syndrome)
+{
+	switch (srdma_aeth_value(syndrome)) {
+	case SRDMA_NAK_INV_REQ:
+		srdma_qp_fail(qp, IB_EVENT_QP_REQ_ERR);
+		break;
+	case SRDMA_NAK_REM_ACCESS:
+		srdma_qp_fail(qp, IB_EVENT_QP_ACCESS_ERR);
+		break;
+	default:
+		/* A receive request was bad, and its completion says so. */
+		srdma_qp_set_error(qp);
+	}
+}
+
+static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
+				 const struct srdma_rc_resp_burst *burst,
+				 struct srdma_outbox *outbox, u32 *count)
+{
+	struct srdma_burst b = burst->b;
+	struct srdma_pkt hdr = {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mig = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+		.aeth.syndrome = burst->syndrome,
+		.aeth.msn = burst->msn,
+		.aeth.orig = burst->orig,
+	};
+	struct read_payload payload = {
+		.base.ops = &read_payload_ops,
+		.qp = qp,
+		.burst = burst,
+	};
+	struct srdma_tx tx = {
+		.qp = qp,
+		.engine = &qp->recv,
+		.av = &qp->av,
+		.path = &qp->resp.path,
+		.hdr = &hdr,
+		.burst = &b,
+		.outbox = outbox,
+		.more = srdma_rc_resp_more(&qp->resp.rc, burst),
+	};
+
+	if (out == SRDMA_OUT_READ && b.len)
+		tx.payload = &payload.base;
+	return srdma_tx_send(&tx, count);
+}
+
+/* Returns whether the engine can go on. What was not sent is cut off @burst. */
+static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
+			struct srdma_rc_resp_burst *burst,
+			struct srdma_outbox *outbox)
+{
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+	u32 count;
+
+	switch (send(qp, out, burst, outbox, &count)) {
+	case SRDMA_TX_SENT:
+	case SRDMA_TX_NOROUTE:
+	case SRDMA_TX_NOMEM:
+		/* What could not be sent is as good as lost on the way. */
+		if (count < burst->b.count)
+			srdma_burst_trim(&burst->b, count);
+		srdma_rc_resp_sent(rc, burst);
+		if (burst->fatal)
+			fail_responder(qp, burst->syndrome);
+		return true;
+	case SRDMA_TX_BUSY:
+		return false;
+	case SRDMA_TX_FAULT:
+		srdma_rc_resp_read_fail(rc, burst, SRDMA_WHY_ACCESS);
+		return true;
+	}
+	return false;
+}
+
+static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
+			int budget)
+{
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+	struct srdma_rc_resp_burst burst;
+	struct srdma_burst_limit limit;
+	enum srdma_resp_out out;
+
+	while (srdma_rc_resp_due(rc)) {
+		if (budget <= 0)
+			return 0;
+		srdma_tx_limit(qp, &qp->resp.path, qp->resp.mtu, &limit);
+		out = srdma_rc_resp_next(rc, &limit, credits(qp), &burst);
+		if (out == SRDMA_OUT_NONE || !respond_one(qp, out, &burst, outbox))
+			break;
+		budget -= burst.b.count;
+	}
+	return budget;
+}
+
+/**
+ * srdma_reply - send the answers that are due
+ * @qp: queue pair
+ * @budget: packets to send at most, give or take a train
+ *
+ * Return: what is left of the budget; not more than 0 when answers may be.
+ */
+int srdma_reply(struct srdma_qp *qp, int budget)
+{
+	struct srdma_outbox outbox;
+
+	if (!srdma_rc_resp_due(&qp->resp.rc))
+		return budget;
+	srdma_outbox_init(&outbox);
+	budget = respond_into(&outbox, qp, budget);
+	srdma_tx_flush(qp, &qp->resp.path, &outbox);
+	return budget;
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Queue pairs: creation, queries, look-up, destruction. What state they are
+ * in, and what that means, is in verbs/qp_state.c.
+ */
+#include <linux/slab.h>
+
+#include "engine/backlog.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/trace.h"
+#include "posting/completion.h"
+#include "posting/srq.h"
+#include "requester/requester.h"
+#include "requester/send.h"
+#include "responder/execute.h"
+#include "responder/responder.h"
+#include "verbs/cq.h"
+#include "verbs/qp.h"
+#include "verbs/qp_state.h"
+#include "verbs/srq.h"
+#include "verbs/ucontext.h"
+
+/* QP 0 and 1 have fixed meanings; low numbers make captures hard to read. */
+#define FIRST_QPN	16
+#define LAST_QPN	0xfffffe
+
+static int qp_type(const struct ib_qp_init_attr *init, enum srdma_qpt *qpt)
+{
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+		*qpt = SRDMA_QPT_RC;
+		return 0;
+	case IB_QPT_UC:
+		*qpt = SRDMA_QPT_UC;
+		return 0;
+	case IB_QPT_UD:
+		*qpt = SRDMA_QPT_UD;
+		return 0;
+	case IB_QPT_GSI:
+		*qpt = SRDMA_QPT_GSI;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int check_cap(const struct srdma_dev *dev, const struct ib_qp_cap *cap,
+		     bool has_srq)
+{
+	if (cap->max_send_wr > dev->bounds.wr ||
+	    cap->max_send_sge > SRDMA_MAX_SGE ||
+	    cap->max_inline_data > SRDMA_MAX_INLINE)
+		return -EINVAL;
+	if (!has_srq && (cap->max_recv_wr > dev->bounds.wr ||
+			 cap->max_recv_sge > SRDMA_MAX_SGE))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_create_qp(struct srdma_dev *dev,
+			   const struct ib_qp_init_attr *init,
+			   struct ib_udata *udata)
+{
+	if (init->create_flags || init->rwq_ind_tbl || init->xrcd)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	/* QP 1 belongs to the kernel (10.2.4.1). */
+	if (init->qp_type == IB_QPT_GSI &&
+	    (udata || init->port_num != SRDMA_PORT))
+		return -EINVAL;
+	return check_cap(dev, &init->cap, init->srq) ?:
+	       srdma_udata_no_input(udata);
+}
+
+/* The slots have room for so many pieces, or so many inline bytes. */
+static int create_sq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
+		     struct srdma_abi_map *map)
+{
+	struct srdma_wqe_limits *limits = &qp->sq.limits;
+	struct ib_qp_cap *cap = &qp->cap;
+	struct srdma_ring_spec spec;
+	size_t tail;
+	int err;
+
+	/* An atomic needs a place for its result, an ATOMIC WRITE for 8 bytes */
+	tail = max3((size_t)cap->max_inline_data, (size_t)8,
+		    cap->max_send_sge * sizeof(struct srdma_abi_sge));
+	limits->qpt = qp->qpt;
+	limits->max_sge = cap->max_send_sge;
+	limits->max_inline = min_t(size_t, tail, SRDMA_MAX_INLINE);
+	spec.entries = max(cap->max_send_wr, 1U);
+	if (qp->is_user) {
+		qp->sq.slot_bytes = sizeof(struct srdma_abi_send_wqe) + tail;
+	} else {
+		qp->sq.av_at = ALIGN(srdma_wqe_size(limits), 8);
+		qp->sq.slot_bytes = qp->sq.av_at;
+		if (srdma_qp_is_datagram(qp))
+			qp->sq.slot_bytes += sizeof(struct srdma_av);
+	}
+	spec.elem_size = qp->sq.slot_bytes;
+
+	spin_lock_init(&qp->sq.lock);
+	err = srdma_ring_create(&qp->sq.ring, &spec, ucontext, map);
+	if (err)
+		return err;
+	cap->max_send_wr = srdma_ring_entries(&qp->sq.ring);
+	cap->max_inline_data = limits->max_inline;
+	return 0;
+}
+
+static int create_rq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
+		     struct srdma_abi_map *map)
+{
+	struct ib_qp_cap *cap = &qp->cap;
+	int err;
+
+	if (qp->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+		return 0;
+	}
+	err = srdma_rq_create(&qp->rq, cap->max_recv_wr, cap->max_recv_sge,
+			      ucontext, map);
+	if (err)
+		return err;
+	cap->max_recv_wr = srdma_ring_entries(&qp->rq.ring);
+	return 0;
+}
+
+static void destroy_queues(struct srdma_qp *qp)
+{
+	if (!qp->srq)
+		srdma_rq_destroy(&qp->rq);
+	srdma_ring_destroy(&qp->sq.ring);
+}
+
+static int create_engines(struct srdma_qp *qp)
+{
+	int err;
+
+	qp->backlog = srdma_backlog_get();
+	if (!qp->backlog)
+		return -ENOMEM;
+	err = srdma_requester_init(qp);
+	if (err)
+		goto err_backlog;
+	err = srdma_responder_init(qp);
+	if (err)
+		goto err_send;
+	return 0;
+
+err_send:
+	srdma_requester_uninit(qp);
+err_backlog:
+	srdma_backlog_put(qp->backlog);
+	return err;
+}
+
+/* They are stopped. */
+static void destroy_engines(struct srdma_qp *qp)
+{
+	srdma_responder_uninit(qp);
+	srdma_requester_uninit(qp);
+	srdma_backlog_put(qp->backlog);
+}
+
+static int create_queues(struct srdma_qp *qp, struct ib_udata *udata)
+{
+	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
+	struct srdma_abi_create_qp_resp resp = {};
+	int err;
+
+	err = create_sq(qp, ucontext, &resp.sq);
+	if (err)
+		return err;
+	err = create_rq(qp, ucontext, &resp.rq);
+	if (err)
+		goto err_sq;
+	err = srdma_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		goto err_queues;
+	return 0;
+
+err_queues:
+	destroy_queues(qp);
+	return err;
+err_sq:
+	srdma_ring_destroy(&qp->sq.ring);
+	return err;
+}
+
+static struct srdma_qp *alloc_qp(struct ib_qp *ib,
+				 const struct ib_qp_init_attr *init,
+				 enum srdma_qpt qpt, bool is_user)
+{
+	struct srdma_qp *qp;
+
+	qp = kzalloc(sizeof(*qp), SRDMA_GFP);
+	if (!qp)
+		return NULL;
+	refcount_set(&qp->refs, 1);
+	mutex_init(&qp->mutex);
+	spin_lock_init(&qp->state_lock);
+	srdma_mw_set_init(&qp->windows);
+	srdma_qp_events_init(qp);
+	INIT_LIST_HEAD(&qp->drain_entry);
+	qp->ib = ib;
+	qp->dev = to_sdev(ib->device);
+	qp->pd = ib->pd;
+	qp->qpt = qpt;
+	qp->is_user = is_user;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->cap = init->cap;
+	qp->send_cq = to_scq(init->send_cq);
+	qp->recv_cq = to_scq(init->recv_cq);
+	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
+	qp->state = IB_QPS_RESET;
+	return qp;
+}
+
+/* From here on packets find the QP, and meet its state. */
+static int publish_qp(struct srdma_qp *qp)
+{
+	struct srdma_dev *dev = qp->dev;
+	int err;
+
+	if (qp->qpt == SRDMA_QPT_GSI) {
+		qp->qpn = 1;
+		err = xa_insert(&dev->qp_numbers, 1, NULL, SRDMA_GFP);
+	} else {
+		err = xa_alloc_cyclic(&dev->qp_numbers, &qp->qpn, NULL,
+				      XA_LIMIT(FIRST_QPN, LAST_QPN),
+				      &dev->next_qpn, SRDMA_GFP);
+	}
+	if (err < 0)
+		return err;
+	err = srdma_table_reserve(&dev->qps, qp->qpn);
+	if (err)
+		xa_erase(&dev->qp_numbers, qp->qpn);
+	else
+		srdma_table_set(&dev->qps, qp->qpn, qp);
+	return err;
+}
+
+int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct srdma_qp_handle *handle;
+	struct srdma_dev *dev = to_sdev(ib->device);
+	enum srdma_qpt qpt;
+	struct srdma_qp *qp;
+	int err;
+
+	err = qp_type(init, &qpt) ?: check_create_qp(dev, init, udata);
+	if (err)
+		return err;
+	err = srdma_dev_count(dev, SRDMA_OBJ_QP);
+	if (err)
+		return err;
+	qp = alloc_qp(ib, init, qpt, udata);
+	if (!qp) {
+		err = -ENOMEM;
+		goto err_count;
+	}
+	err = create_queues(qp, udata);
+	if (err)
+		goto err_free;
+	err = create_engines(qp);
+	if (err)
+		goto err_queues;
+	srdma_qp_begin(qp);
+	err = publish_qp(qp);
+	if (err)
+		goto err_engines;
+
+	handle = container_of(ib, struct srdma_qp_handle, ib);
+	handle->qp = qp;
+	ib->qp_num = qp->qpn;
+	init->cap = qp->cap;
+	return 0;
+
+err_engines:
+	srdma_qp_silence(qp);
+	destroy_engines(qp);
+err_queues:
+	destroy_queues(qp);
+err_free:
+	srdma_qp_free(qp);
+err_count:
+	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
+	return err;
+}
+
+int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
+{
+	struct srdma_qp *qp = to_sqp(ib);
+	struct srdma_dev *dev = qp->dev;
+
+	/* Act 1: no new look-ups find it. */
+	srdma_table_set(&dev->qps, qp->qpn, NULL);
+	xa_erase(&dev->qp_numbers, qp->qpn);
+	/* Act 2: whoever found it earlier finds it dead. */
+	srdma_qp_silence(qp);
+	/* Act 3: nobody runs its engines or touches its queues any more. */
+	destroy_engines(qp);
+	srdma_upcall_stop(&qp->upcall);
+	destroy_queues(qp);
+	/* Act 4: nobody can use a window through it. */
+	srdma_mw_set_drop(&qp->windows);
+	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
+	/* Late holders of a reference see only the empty shell. */
+	srdma_qp_put(qp);
+	return 0;
+}
+
+static void tell_attrs(const struct srdma_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct srdma_qp_attrs *kept = &qp->attr;
+
+	*attr = (struct ib_qp_attr) {
+		.path_mtu = kept->path_mtu,
+		.qkey = kept->qkey,
+		.rq_psn = kept->rq_psn,
+		.sq_psn = kept->sq_psn,
+		.dest_qp_num = kept->dest_qp_num,
+		.qp_access_flags = kept->qp_access_flags,
+		.ah_attr = kept->ah_attr,
+		.pkey_index = kept->pkey_index,
+		.en_sqd_async_notify = kept->en_sqd_async_notify,
+		.max_rd_atomic = kept->max_rd_atomic,
+		.max_dest_rd_atomic = kept->max_dest_rd_atomic,
+		.min_rnr_timer = kept->min_rnr_timer,
+		.port_num = kept->port_num,
+		.timeout = kept->timeout,
+		.retry_cnt = kept->retry_cnt,
+		.rnr_retry = kept->rnr_retry,
+	};
+}
+
+int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct srdma_qp *qp = to_sqp(ib);
+
+	mutex_lock(&qp->mutex);
+	tell_attrs(qp, attr);
+	attr->qp_state = READ_ONCE(qp->state);
+	attr->cur_qp_state = attr->qp_state;
+	srdma_requester_query(qp, attr);
+	srdma_responder_query(qp, attr);
+	mutex_unlock(&qp->mutex);
+
+	attr->cap = qp->cap;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	*init = (struct ib_qp_init_attr) {
+		.event_handler = ib->event_handler,
+		.qp_context = ib->qp_context,
+		.send_cq = ib->send_cq,
+		.recv_cq = ib->recv_cq,
+		.srq = ib->srq,
+		.cap = qp->cap,
+		.sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR :
+					     IB_SIGNAL_REQ_WR,
+		.qp_type = ib->qp_type,
+		.port_num = SRDMA_PORT,
+	};
+	return 0;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bytes in flight: each skb for the wire carries a reference to its QP and how
+ * many bytes it was charged for, and gives both back when it is freed, or when
+ * it crosses to another namespace or host.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+
+#include "engine/engine.h"
+#include "objects/qp.h"
+#include "wire/inflight.h"
+
+/*
+ * Enough to keep a 10 Gbit/s interface busy for 0.4 ms, in which softirq runs
+ * again; little enough that two QPs that send single packets of 1 KB fit into
+ * the default queue of an interface, 1000 packets.
+ */
+#define INFLIGHT_MAX	SZ_512K
+
+/* A train: with that alone in a queue, nobody finds the queue too long. */
+#define INFLIGHT_MIN	SZ_64K
+
+/* Not known yet how fast it leaves. */
+#define INFLIGHT_START	SZ_128K
+
+/*
+ * No more than leaves in this time. What waits longer than 5 ms, for some time,
+ * is thrown away by fq_codel, which is the default queue of many interfaces:
+ * for RC that is a loss of many packets, and UC does not send again.
+ */
+#define INFLIGHT_NS	(2 * NSEC_PER_MSEC)
+
+/* struct srdma_inflight.waiting */
+enum {
+	INFLIGHT_SEND,
+	INFLIGHT_RECV,
+};
+
+/*
+ * What was charged is kept as a power of two in the low bits of the pointer to
+ * the QP: an skb's own lengths may change on the way.
+ */
+#define CHARGE_UNIT	SZ_1K
+#define CHARGE_MASK	7UL
+static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
+static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
+
+/* Who unloads the module looks this often, and is told what for that often. */
+#define UNLOAD_POLL_MS	10
+#define UNLOAD_PATIENCE	(10 * HZ)
+
+/*
+ * How many skbs have been sent on this CPU less how many have landed here. Each
+ * in flight returns through the code of this module.
+ */
+static DEFINE_PER_CPU(long, in_flight);
+
+static unsigned long charge_class(const struct sk_buff *skb)
+{
+	return order_base_2(max_t(u32, skb->len / CHARGE_UNIT, 1));
+}
+
+static int charge_bytes(unsigned long class)
+{
+	return CHARGE_UNIT << class;
+}
+
+static int limit_of(const struct srdma_inflight *inflight)
+{
+	return READ_ONCE(inflight->limit) ?: INFLIGHT_START;
+}
+
+/*
+ * Since an engine met the limit, so much has left in so long. Two that meet it
+ * at once, or add to it meanwhile, spoil an estimate: it is one of many.
+ */
+static void adapt_flight(struct srdma_inflight *inflight, int left)
+{
+	u64 took = ktime_get_ns() - READ_ONCE(inflight->full_at);
+	u64 gone = max(READ_ONCE(inflight->full_bytes) - left, 0);
+	int limit = limit_of(inflight);
+	u64 fits;
+
+	fits = div64_u64(gone * INFLIGHT_NS, max_t(u64, took, 1));
+	limit = clamp_t(u64, fits, limit / 2, limit * 2);
+	WRITE_ONCE(inflight->limit, clamp(limit, INFLIGHT_MIN, INFLIGHT_MAX));
+}
+
+static void wake(struct srdma_qp *qp, int left)
+{
+	unsigned long waiting = xchg(&qp->inflight.waiting, 0);
+
+	if (!waiting)
+		return;
+	adapt_flight(&qp->inflight, left);
+	if (waiting & BIT(INFLIGHT_SEND))
+		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_TX_FREED);
+	if (waiting & BIT(INFLIGHT_RECV))
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_TX_FREED);
+}
+
+/* The skb's destructor: in any context. */
+static void land(struct sk_buff *skb)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+	struct srdma_qp *qp = (struct srdma_qp *)(arg & ~CHARGE_MASK);
+	int left;
+
+	/* Pairs with the barrier in srdma_inflight_has_room(). */
+	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
+				 &qp->inflight.bytes);
+	/* Engines that wait are not told for each packet. */
+	if (left <= limit_of(&qp->inflight) / 2 &&
+	    READ_ONCE(qp->inflight.waiting))
+		wake(qp, left);
+	srdma_qp_put(qp);
+	this_cpu_dec(in_flight);
+}
+
+/**
+ * srdma_inflight_has_room - may the QP hand more to the network now
+ * @qp: queue pair
+ * @engine: which of its two engines asks; it hears SRDMA_EVENT_TX_FREED when
+ *	the answer is no
+ */
+bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
+{
+	int bit = engine == &qp->send ? INFLIGHT_SEND : INFLIGHT_RECV;
+	struct srdma_inflight *inflight = &qp->inflight;
+	int limit = limit_of(inflight);
+	int bytes = atomic_read(&inflight->bytes);
+
+	if (bytes < limit) {
+		/* It asked because it was told of something else. */
+		if (READ_ONCE(inflight->waiting) & BIT(bit))
+			clear_bit(bit, &inflight->waiting);
+		return true;
+	}
+	if (!READ_ONCE(inflight->waiting)) {
+		WRITE_ONCE(inflight->full_bytes, bytes);
+		WRITE_ONCE(inflight->full_at, ktime_get_ns());
+	}
+	set_bit(bit, &inflight->waiting);
+	/*
+	 * Pairs with land(): it sees the bit, or we see what it took off. As
+	 * long as we see any bytes, they are to land yet, and the last ones of
+	 * them wake us, whatever the limit is then.
+	 */
+	smp_mb__after_atomic();
+	if (atomic_read(&inflight->bytes) >= limit)
+		return false;
+	clear_bit(bit, &inflight->waiting);
+	return true;
+}
+
+/* Charges an skb that is about to be handed to the network. */
+void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb)
+{
+	unsigned long class = charge_class(skb);
+
+	refcount_inc(&qp->refs);
+	this_cpu_inc(in_flight);
+	atomic_add(charge_bytes(class), &qp->inflight.bytes);
+	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
+	skb->destructor = land;
+}
+
+/* Nothing is sent any more: what is not seen here has landed meanwhile. */
+static bool all_have_landed(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(&in_flight, cpu));
+	return !sum;
+}
+
+/*
+ * There are no QPs any more. What they sent may still wait in the queue of an
+ * interface, which is purged when that goes down; or with a process that judges
+ * packets (NFQUEUE), until it does or ends. Whoever unloads the module can find
+ * out what keeps it.
+ */
+void srdma_inflight_exit(void)
+{
+	unsigned long told = jiffies;
+
+	while (!all_have_landed()) {
+		if (time_after(jiffies, told + UNLOAD_PATIENCE)) {
+			pr_warn("softrdma: packets wait in queues of this host: unloading waits for them\n");
+			told = jiffies;
+		}
+		msleep(UNLOAD_POLL_MS);
+	}
+	/* The last of them may be on the way out of land(), even preempted. */
+	synchronize_rcu_tasks();
+}

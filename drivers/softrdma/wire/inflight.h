@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a QP has handed to the network and the host has not let go of yet: a
+ * bound on it, and word for an engine that met the bound.
+ */
+#ifndef SRDMA_INFLIGHT_H
+#define SRDMA_INFLIGHT_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+struct srdma_engine;
+struct srdma_qp;
+
+bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);
+void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb);
+
+void srdma_inflight_exit(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the driver keeps in each network namespace: the sockets that own the
+ * RoCE port, and which device an address belongs to.
+ */
+#ifndef SRDMA_NETNS_H
+#define SRDMA_NETNS_H
+
+#include <linux/hashtable.h>
+#include <linux/mutex.h>
+#include <linux/netfilter.h>
+#include <linux/notifier.h>
+#include <linux/spinlock.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+
+struct srdma_dev;
+
+/**
+ * struct srdma_netns - the driver's part of a network namespace
+ * @net: the namespace
+ * @lock: guards @links and the sockets' coming and going
+ * @links: devices in this namespace; the sockets are open while there are any
+ * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
+ * @sk6: likewise IPv6; NULL where the namespace has no IPv6
+ * @routes: hears of routes that go, while the sockets are open
+ * @gid_lock: guards changes of @gids
+ * @gids: the GIDs of all devices here, by address; looked up under RCU
+ * @ifaces: those of them that are on their device's own interface, by its
+ *	index; likewise
+ * @generation: counts changes of @gids, and addresses of IPv6 that may not be
+ *	local any more
+ */
+struct srdma_netns {
+	struct net *net;
+	struct mutex lock;
+	unsigned int links;
+	struct socket *sk4;
+	struct socket *sk6;
+	struct notifier_block routes;
+	spinlock_t gid_lock;
+	DECLARE_HASHTABLE(gids, 8);
+	DECLARE_HASHTABLE(ifaces, 6);
+	u32 generation;
+};
+
+#define SRDMA_NO_VLAN	0xffff
+
+int srdma_netns_init(void);
+void srdma_netns_exit(void);
+
+struct srdma_netns *srdma_netns_of(struct net *net);
+struct srdma_netns *srdma_netns_get(struct net *net);
+void srdma_netns_put(struct srdma_netns *net);
+
+/* What was found out about addresses after this holds while it is the same. */
+static inline u32 srdma_netns_generation(const struct srdma_netns *net)
+{
+	/* Pairs with the release of who changes them. */
+	return smp_load_acquire(&net->generation);
+}
+
+int srdma_netns_add_gid(const struct ib_gid_attr *attr, void **context);
+int srdma_netns_del_gid(const struct ib_gid_attr *attr, void **context);
+struct srdma_dev *srdma_netns_find_dev(struct srdma_netns *net,
+				       const union ib_gid *gid, int ifindex);
+struct srdma_dev *srdma_netns_find_dev_on(struct srdma_netns *net, int ifindex);
+u16 srdma_netns_find_vlan(struct srdma_dev *dev, const union ib_gid *gid);
+
+#endif

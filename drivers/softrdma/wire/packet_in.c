@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What arrived, packet by packet: each is found in its skb, parsed, its ICRC
+ * verified where nobody has vouched for it, and matched with the engine that
+ * asks. The bytes stay where they are, and are never written to: a packet
+ * socket may look at the same ones.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "proto/run.h"
+#include "proto/ud.h"
+#include "wire/drop.h"
+#include "wire/hook.h"
+#include "wire/loop.h"
+#include "wire/netns.h"
+#include "wire/packet_in.h"
+
+/* What a CRC-32 becomes that runs over its own complement as well. */
+#define CRC_RESIDUE	0xdebb20e3u
+
+static bool is_loop(const struct sk_buff *skb)
+{
+	return srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP;
+}
+
+static bool is_v6(const struct sk_buff *skb)
+{
+	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
+			      srdma_packet_in(skb)->is_v6;
+}
+
+/* Congestion notifications are about what the requester sends. */
+static bool is_response(const struct srdma_opcode_info *op)
+{
+	return (op->flags & SRDMA_OP_RESP) || op->transport == SRDMA_TP_CNP;
+}
+
+/* Bytes behind the UDP header of the packet at @offset. */
+static u32 wire_len(const struct sk_buff *skb, u32 offset)
+{
+	return min_t(u32, srdma_packet_in(skb)->seg, skb->len - offset);
+}
+
+/* What arrived has been dealt with. Bottom halves are disabled. */
+void srdma_packet_in_free(struct sk_buff *skb)
+{
+	if (is_loop(skb))
+		srdma_loop_free(skb);
+	else
+		napi_consume_skb(skb, 1);
+}
+
+/**
+ * srdma_packet_in_peek - whom the next packet is for, without a check
+ * @skb: what arrived; there is a next packet
+ * @qpn: its destination
+ * @response: whether the send engine hears it; an unknown opcode is taken for
+ *	a request, the receive engine finds out
+ *
+ * Return: false when it is too short to say.
+ */
+bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	const struct srdma_wire_bth *bth;
+	struct srdma_wire_bth buf;
+	u8 opcode;
+
+	if (is_loop(skb)) {
+		*qpn = srdma_loop_of(skb)->hdr.dest_qpn;
+		opcode = srdma_loop_of(skb)->burst.first;
+	} else {
+		bth = skb_header_pointer(skb, in->next, sizeof(buf), &buf);
+		if (!bth)
+			return false;
+		*qpn = be32_to_cpu(bth->qpn) & SRDMA_QPN_MASK;
+		opcode = bth->opcode;
+	}
+	*response = is_response(srdma_opcode_get(opcode));
+	return true;
+}
+
+bool srdma_packet_in_is_multicast(const struct sk_buff *skb)
+{
+	if (is_loop(skb))
+		return false;
+	if (is_v6(skb))
+		return ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+	return ipv4_is_multicast(ip_hdr(skb)->daddr);
+}
+
+/**
+ * srdma_packet_in_addresses - where it came from and where it went to
+ * @skb: what arrived
+ * @src: the peer; IPv4 mapped into IPv6
+ * @dst: our address or a group, likewise
+ */
+void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
+			       struct in6_addr *dst)
+{
+	if (is_loop(skb)) {
+		*src = srdma_loop_of(skb)->src;
+		*dst = srdma_loop_of(skb)->dst;
+	} else if (is_v6(skb)) {
+		*src = ipv6_hdr(skb)->saddr;
+		*dst = ipv6_hdr(skb)->daddr;
+	} else {
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr, src);
+		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, dst);
+	}
+}
+
+/* The next packet of a looped burst, as its headers would have said it. */
+static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	const struct srdma_loop *loop = srdma_loop_of(skb);
+	const struct srdma_burst *burst = &loop->burst;
+	u32 i = in->index;
+	bool last = i + 1 == burst->count;
+
+	*pkt = loop->hdr;
+	pkt->more = 0;
+	pkt->opcode = srdma_burst_opcode(burst, i);
+	pkt->op = srdma_opcode_get(pkt->opcode);
+	pkt->psn = srdma_burst_psn(burst, i);
+	pkt->ack_req = last && burst->ack_req;
+	pkt->se = last && burst->solicited;
+	pkt->payload_len = pkt->op->payload == SRDMA_PAY_NONE ? 0 :
+			   srdma_burst_payload(burst, i);
+	pkt->hdr_len = pkt->op->hdr_len;
+	pkt->pad = 0;
+	in->payload = sizeof(*loop) + i * burst->seg;
+}
+
+/* Returns false where there is no UDP header, which cannot be. */
+static bool find_flow(struct sk_buff *skb, struct srdma_icrc_flow *flow)
+{
+	bool v6 = srdma_packet_in(skb)->is_v6;
+	const struct udphdr *udp;
+	struct udphdr buf;
+
+	udp = skb_header_pointer(skb, v6 ? sizeof(struct ipv6hdr) :
+					   sizeof(struct iphdr),
+				 sizeof(buf), &buf);
+	if (!udp)
+		return false;
+	if (v6)
+		srdma_icrc_flow_v6(flow, ipv6_hdr(skb), udp);
+	else
+		srdma_icrc_flow_v4(flow, ip_hdr(skb), udp);
+	return true;
+}
+
+/*
+ * The state behind the BTH. What comes before it is summed up once for each skb,
+ * and most of the BTH only where it differs from the packet before.
+ */
+static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+		      u32 len, u16 ip_id)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+
+	if (in->icrc_len != len ||
+	    memcmp(in->bth, bth, sizeof(in->bth))) {
+		if (!in->icrc_len && !find_flow(skb, &in->icrc))
+			return 0;
+		in->icrc_base = srdma_icrc_base(&in->icrc,
+						sizeof(struct udphdr) +
+						len, bth);
+		memcpy(in->bth, bth, sizeof(in->bth));
+		in->icrc_len = len;
+	}
+	return srdma_icrc_start(&in->icrc, in->icrc_base, ip_id,
+				bth->apsn);
+}
+
+/* Wherever the bytes are: linear, in page fragments, in a list of skbs. */
+static u32 crc_of_range(struct sk_buff *skb, u32 offset, u32 len, u32 crc)
+{
+	struct skb_seq_state seq;
+	unsigned int n;
+	const u8 *p;
+	u32 done = 0;
+
+	if (offset + len <= skb_headlen(skb))
+		return srdma_icrc_update(crc, skb->data + offset, len);
+	skb_prepare_seq_read(skb, offset, offset + len, &seq);
+	while ((n = skb_seq_read(done, &p, &seq))) {
+		/* A piece may reach beyond the range. */
+		n = min(n, len - done);
+		crc = srdma_icrc_update(crc, p, n);
+		done += n;
+	}
+	return crc;
+}
+
+static bool icrc_matches(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+			 u32 len, u16 ip_id)
+{
+	u32 crc = icrc_start(skb, bth, len, ip_id);
+
+	return crc_of_range(skb, srdma_packet_in(skb)->next + sizeof(*bth),
+			    len - sizeof(*bth), crc) == CRC_RESIDUE;
+}
+
+/*
+ * Segments of a train count their identification up, whoever cut it. Packets
+ * that the stack of this host has merged may all have had the same one, and
+ * nothing in the skb says so: hence the second try.
+ */
+static bool icrc_is_right(struct sk_buff *skb, const struct srdma_wire_bth *bth,
+			  u32 len)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	u16 ip_id;
+
+	if (in->kind == SRDMA_PACKET_IN_TRUSTED)
+		return true;
+	if (in->is_v6)
+		return icrc_matches(skb, bth, len, 0);
+	ip_id = ntohs(ip_hdr(skb)->id);
+	if (icrc_matches(skb, bth, len, ip_id + in->index))
+		return true;
+	return in->index && icrc_matches(skb, bth, len, ip_id);
+}
+
+/*
+ * The headers of the packet at @offset, @len bytes at least; NULL where there
+ * are none. What is not linear is copied, and read once: whoever lent the pages
+ * may write to them meanwhile.
+ */
+static const void *headers_at(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			      u32 offset, u32 len, u8 buf[SRDMA_HDR_MAX])
+{
+	u32 n = SRDMA_HDR_MAX;
+	const void *p;
+
+	if (offset + len <= skb_headlen(skb))
+		return skb->data + offset;
+	p = srdma_skb_walk_to(walk, offset, &n);
+	if (n == SRDMA_HDR_MAX)
+		memcpy(buf, p, SRDMA_HDR_MAX);
+	else if (skb_copy_bits(skb, offset, buf, len))
+		return NULL;
+	barrier_data(buf);
+	return buf;
+}
+
+/* The next packet from the wire; if it is none, @why says what to count. */
+static bool read_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
+		      struct srdma_pkt *pkt, enum srdma_stat *why)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	u32 len = wire_len(skb, in->next);
+	u32 avail = min_t(u32, len, SRDMA_HDR_MAX);
+	enum srdma_parse parse = SRDMA_PARSE_SHORT;
+	u8 buf[SRDMA_HDR_MAX];
+	const void *hdr;
+
+	hdr = headers_at(skb, walk, in->next, avail, buf);
+	if (hdr)
+		parse = srdma_pkt_parse(pkt, hdr, avail, len);
+	if (parse != SRDMA_PARSE_OK) {
+		*why = SRDMA_STAT_RX_BAD + parse;
+		return false;
+	}
+	if (!icrc_is_right(skb, hdr, len)) {
+		*why = SRDMA_STAT_RX_ICRC;
+		return false;
+	}
+	in->payload = in->next + pkt->hdr_len;
+	return true;
+}
+
+static const u8 transport_of[SRDMA_QPT_NR] = {
+	[SRDMA_QPT_RC] = SRDMA_TP_RC,
+	[SRDMA_QPT_UC] = SRDMA_TP_UC,
+	[SRDMA_QPT_UD] = SRDMA_TP_UD,
+	[SRDMA_QPT_GSI] = SRDMA_TP_UD,
+};
+
+/* What does not depend on the state of an engine (9.6.1). */
+static bool suits_qp(const struct srdma_packet_in *in,
+		     const struct srdma_qp *qp, const struct srdma_pkt *pkt,
+		     enum srdma_stat *why)
+{
+	if (pkt->op->transport != transport_of[qp->qpt] &&
+	    (pkt->op->transport != SRDMA_TP_CNP || in->to_group))
+		*why = SRDMA_STAT_RX_WRONG_TRANSPORT;
+	else if (in->to_group && pkt->dest_qpn != SRDMA_QPN_MULTICAST)
+		*why = SRDMA_STAT_RX_UNKNOWN_QP;
+	else if (!srdma_pkey_match(pkt->pkey, SRDMA_PKEY_DEFAULT))
+		*why = SRDMA_STAT_RX_WRONG_PKEY;
+	else
+		return true;
+	return false;
+}
+
+/*
+ * Merging by the stack looks at UDP ports, not at QPs. The engine frees its
+ * skb; the rest goes to its own engine in another one with the same bytes.
+ */
+static void hand_on_rest(struct sk_buff *skb)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
+
+	if (rest)
+		srdma_hook_dispatch(rest);
+	else
+		srdma_drop(in->dev, SRDMA_STAT_RX_NO_MEMORY,
+			   in->left);
+	in->left = 0;
+}
+
+/**
+ * srdma_packet_in_next - the next packet of what arrived
+ * @skb: what arrived; there is a next packet
+ * @walk: walk over it
+ * @qp: the QP whose engine asks
+ * @responses: it is the send engine, which hears responses
+ * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
+ *	bytes in @skb at srdma_packet_in(@skb)->payload
+ *
+ * Whether the payload fits the path MTU is left to the protocol core, which
+ * has an answer to it other than silence.
+ */
+enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
+				      struct srdma_skb_walk *walk,
+				      struct srdma_qp *qp, bool responses,
+				      struct srdma_pkt *pkt)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	enum srdma_stat why;
+	bool good = true;
+
+	if (is_loop(skb))
+		read_looped(skb, pkt);
+	else
+		good = read_wire(skb, walk, pkt, &why);
+
+	if (good && !in->to_group &&
+	    (pkt->dest_qpn != qp->qpn || is_response(pkt->op) != responses)) {
+		/* Nothing is left then. */
+		hand_on_rest(skb);
+		return SRDMA_FOUND_FOREIGN;
+	}
+	good = good && suits_qp(in, qp, pkt, &why);
+	srdma_packet_in_skip(in);
+	if (!good) {
+		srdma_drop(in->dev, why, 1);
+		return SRDMA_FOUND_BAD;
+	}
+	srdma_stat_inc(in->dev, SRDMA_STAT_RX_PACKETS);
+	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
+		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
+	return SRDMA_FOUND_PACKET;
+}
+
+/* The rest of a looped burst, which is the same message. */
+static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	const struct srdma_burst *burst = &srdma_loop_of(skb)->burst;
+
+	pkt->opcode = srdma_run_opcode(pkt->opcode, burst->last);
+	pkt->op = srdma_opcode_get(pkt->opcode);
+	pkt->more = in->left;
+	pkt->payload_len = burst->len - (in->index - 1) * burst->seg;
+	pkt->ack_req = burst->ack_req;
+	pkt->se = burst->solicited;
+	in->index += in->left;
+	in->left = 0;
+}
+
+static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
+		      struct srdma_pkt *pkt, u32 mtu)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	struct srdma_wire_bth bth;
+	const void *p;
+	u32 len, n;
+
+	while (in->left && srdma_run_is_open(pkt, mtu)) {
+		len = wire_len(skb, in->next);
+		n = sizeof(bth);
+		p = srdma_skb_walk_to(walk, in->next, &n);
+		if (n == sizeof(bth))
+			memcpy(&bth, p, sizeof(bth));
+		else if (skb_copy_bits(skb, in->next, &bth, sizeof(bth)))
+			break;
+		barrier_data(&bth);
+		if (!icrc_is_right(skb, &bth, len) ||
+		    !srdma_run_add(pkt, &bth, len, mtu))
+			break;
+		srdma_packet_in_skip(in);
+	}
+}
+
+/* srdma_packet_in_join(), where there is a next packet and room for it. */
+void srdma_packet_in_join_more(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			       struct srdma_pkt *pkt, u32 mtu)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	u32 alone = pkt->payload_len;
+
+	if (is_loop(skb))
+		join_looped(skb, pkt);
+	else
+		join_wire(skb, walk, pkt, mtu);
+	srdma_stat_add(in->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
+	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
+		       ALIGN(pkt->payload_len - alone, 4) +
+		       pkt->more * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN));
+}
+
+/**
+ * srdma_packet_in_place - copy the payload of a packet, or a run, to memory
+ * @skb: what arrived
+ * @walk: walk over it
+ * @pkt: the packet last returned, or the run made of it
+ * @it: where to
+ */
+enum srdma_mem_why srdma_packet_in_place(struct sk_buff *skb,
+					 struct srdma_skb_walk *walk,
+					 const struct srdma_pkt *pkt,
+					 struct srdma_mem_iter *it)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	u32 at = in->payload, left = pkt->payload_len;
+	u32 begin = at - pkt->hdr_len;
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+	u32 each = left;
+
+	if (is_loop(skb) && srdma_loop_of(skb)->loan)
+		return srdma_loop_place(skb, in->dev,
+					at - sizeof(struct srdma_loop), left,
+					it);
+	/* From the wire they lie apart, all but the last equally long. */
+	if (pkt->more && !is_loop(skb))
+		each = in->seg - pkt->hdr_len - SRDMA_ICRC_LEN;
+	while (left && !why) {
+		each = min(each, left);
+		why = srdma_mem_write_skb(it, walk, at, each);
+		left -= each;
+		/* Only the first may have headers behind its BTH. */
+		begin += in->seg;
+		at = begin + SRDMA_BTH_LEN;
+	}
+	return why;
+}
+
+/* Bytes behind the UDP header of the packet last returned. */
+static u32 current_len(const struct sk_buff *skb)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	const struct srdma_burst *burst;
+	u32 i = in->index - 1;
+	u8 hdr_len;
+
+	if (!is_loop(skb))
+		return wire_len(skb, in->next - in->seg);
+	burst = &srdma_loop_of(skb)->burst;
+	hdr_len = srdma_opcode_get(srdma_burst_opcode(burst, i))->hdr_len;
+	return srdma_pkt_wire_len(hdr_len, srdma_burst_payload(burst, i));
+}
+
+static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
+{
+	const struct srdma_loop *loop = srdma_loop_of(skb);
+
+	if (is_loop(skb))
+		*ip = (struct iphdr) {
+			.version = 4,
+			.ihl = 5,
+			.tos = loop->traffic_class,
+			.frag_off = htons(IP_DF),
+			.ttl = loop->hop_limit,
+			.protocol = IPPROTO_UDP,
+			.saddr = loop->src.s6_addr32[3],
+			.daddr = loop->dst.s6_addr32[3],
+		};
+	else
+		*ip = *ip_hdr(skb);
+	/* Of a train there is one header, which speaks of the whole. */
+	ip->tot_len = htons(sizeof(*ip) + sizeof(struct udphdr) +
+			    current_len(skb));
+	ip->id = htons(ntohs(ip->id) + srdma_packet_in(skb)->index - 1);
+	/* The core tells the families apart by the checksum being right. */
+	ip_send_check(ip);
+}
+
+static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
+{
+	const struct srdma_loop *loop = srdma_loop_of(skb);
+
+	if (is_loop(skb)) {
+		ip6_flow_hdr(ip, loop->traffic_class, 0);
+		ip->nexthdr = IPPROTO_UDP;
+		ip->hop_limit = loop->hop_limit;
+		ip->saddr = loop->src;
+		ip->daddr = loop->dst;
+	} else {
+		*ip = *ipv6_hdr(skb);
+	}
+	ip->payload_len = htons(sizeof(struct udphdr) + current_len(skb));
+}
+
+/**
+ * srdma_packet_in_grh - what a datagram's receiver finds before the message
+ * @skb: what arrived; the packet last returned is meant
+ * @grh: filled
+ */
+void srdma_packet_in_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN])
+{
+	struct ipv6hdr ip6;
+	struct iphdr ip;
+
+	if (is_v6(skb)) {
+		header_v6(skb, &ip6);
+		srdma_ud_grh_v6(grh, &ip6);
+	} else {
+		header_v4(skb, &ip);
+		srdma_ud_grh_v4(grh, &ip);
+	}
+}
+
+/**
+ * srdma_packet_in_fill_wc - what a datagram's completion says of its addresses
+ * @skb: what arrived
+ * @wc: flags are added; the VLAN and the kind of header with them
+ *
+ * The connection manager finds our GID by these when it answers.
+ */
+void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc)
+{
+	struct srdma_dev *dev = srdma_packet_in(skb)->dev;
+	struct in6_addr src, dst;
+	u16 vlan;
+
+	srdma_packet_in_addresses(skb, &src, &dst);
+	vlan = srdma_netns_find_vlan(dev, (const union ib_gid *)&dst);
+	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->network_hdr_type = is_v6(skb) ? RDMA_NETWORK_IPV6 :
+					    RDMA_NETWORK_IPV4;
+	if (vlan != SRDMA_NO_VLAN) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = vlan;
+	}
+}

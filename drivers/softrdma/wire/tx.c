@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sending: to a QP of this device, or through the stack, where netfilter, tc
+ * and captures see our packets like any others.
+ */
+#include <linux/skbuff.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/fault.h"
+#include "wire/drop.h"
+#include "wire/hook.h"
+#include "wire/inflight.h"
+#include "wire/loop.h"
+#include "wire/netns.h"
+#include "wire/packet_in.h"
+#include "wire/path.h"
+#include "wire/train.h"
+#include "wire/tx.h"
+
+/* What one looped burst may hold: keys and loans are held while it is copied. */
+#define LOOP_BYTES	SZ_64K
+
+/* Looped messages of up to this, and so many, may wait for each other. */
+#define LOOP_SHORT	SZ_4K
+#define LOOP_MANY	16
+
+/* What remains of 64 KB behind IPv6 and UDP headers. */
+#define WIRE_BYTES	(0xffffU - SRDMA_PATH_HDR_MAX)
+
+static enum srdma_tx_result why_not_built(const struct sk_buff *skb)
+{
+	return PTR_ERR(skb) == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
+}
+
+/* Hands over what is looped; the peer runs before this returns, or later. */
+static void flush_looped(struct srdma_outbox *outbox)
+{
+	if (!skb_queue_empty(&outbox->looped))
+		srdma_hook_dispatch_looped(&outbox->looped);
+}
+
+static enum srdma_tx_result send_local(const struct srdma_tx *tx)
+{
+	struct srdma_outbox *outbox = tx->outbox;
+	struct srdma_dev *dev = tx->qp->dev;
+	struct sk_buff *skb;
+	u32 len;
+
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return SRDMA_TX_NOMEM;
+	skb = srdma_loop_build(tx);
+	if (IS_ERR(skb))
+		return why_not_built(skb);
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
+	len = srdma_loop_of(skb)->burst.len;
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES, len);
+	trace_srdma_tx(tx, skb, 0, tx->burst->count);
+	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
+		srdma_hook_dispatch(skb);
+		return SRDMA_TX_SENT;
+	}
+	__skb_queue_tail(&outbox->looped, skb);
+	if (!tx->more || len > LOOP_SHORT ||
+	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
+		flush_looped(outbox);
+	return SRDMA_TX_SENT;
+}
+
+/*
+ * A refusal of the stack is a loss like any other: a full queue, a filter, an
+ * interface that is down, a packet longer than the route's MTU.
+ */
+static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
+		      struct sk_buff *skb)
+{
+	u32 count = skb_shinfo(skb)->gso_segs ?: 1;
+	struct srdma_dev *dev = qp->dev;
+	/* The interface of a route that has gone is nobody's. */
+	struct net *net = dev->net->net;
+	int err;
+
+	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);
+	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, skb->len - path->hdr_len);
+	if (count > 1)
+		srdma_stat_inc(dev, SRDMA_STAT_TX_TRAINS);
+
+	srdma_inflight_add(qp, skb);
+	err = path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
+			       ip_local_out(net, NULL, skb);
+	if (err < 0 || err == NET_XMIT_DROP)
+		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
+}
+
+/**
+ * struct built - skbs to be handed over, one by one, when a burst is built
+ * @first: the first of them, which leads to the others
+ * @end: where the next one goes
+ */
+struct built {
+	struct sk_buff *first;
+	struct sk_buff **end;
+};
+
+static void put_built(struct built *built, struct sk_buff *skb)
+{
+	*built->end = skb;
+	built->end = &skb->next;
+}
+
+/* No gate of a key is held: what the stack goes to may wait for it. */
+static void hand_over_all(const struct srdma_tx *tx, struct built *built)
+{
+	struct sk_buff *skb, *next;
+
+	skb_list_walk_safe(built->first, skb, next) {
+		skb_mark_not_on_list(skb);
+		hand_over(tx->qp, tx->path, skb);
+	}
+}
+
+/* Builds up to @count packets by themselves, and says how many. */
+static int build_alone(struct srdma_builder *b, u32 *count, struct built *built)
+{
+	struct sk_buff *skb;
+
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return -ENOMEM;
+	skb = srdma_train_build(b, count);
+	if (IS_ERR(skb))
+		return PTR_ERR(skb);
+	trace_srdma_tx(b->tx, skb, b->first, *count);
+	put_built(built, skb);
+	return 0;
+}
+
+/* May they join the train that there is? */
+static bool fits(const struct srdma_builder *b, u32 count, u32 most)
+{
+	const struct srdma_train *train = &b->tx->outbox->train;
+
+	return train->count + count <= most &&
+	       train->skb->len + count * b->each <= b->path->train_bytes &&
+	       srdma_train_takes(train, b, count);
+}
+
+/* The train in the outbox is as long as it gets. */
+static void end_train(const struct srdma_tx *tx, struct built *built)
+{
+	put_built(built, srdma_train_close(&tx->outbox->train, tx->path));
+}
+
+/*
+ * The same with others: what was built before, or is going to be. @most packets
+ * may be in one skb.
+ */
+static int build_with_others(struct srdma_builder *b, u32 *count, u32 most,
+			     struct built *built)
+{
+	const struct srdma_tx *tx = b->tx;
+	struct srdma_train *train = &tx->outbox->train;
+	bool ends = b->first + *count == tx->burst->count;
+	int err;
+
+	if (train->skb && !fits(b, *count, most))
+		end_train(tx, built);
+	if (!train->skb && !(tx->more && ends && most > 1))
+		return build_alone(b, count, built);
+	if (srdma_fault(SRDMA_FAULT_MEMORY))
+		return -ENOMEM;
+	err = srdma_train_add(train, b, count);
+	if (!err)
+		trace_srdma_tx(tx, train->skb, b->first, *count);
+	if (err != -ENOMEM)
+		return err;
+	/* One of its own may find memory where the train has no room. */
+	if (train->skb)
+		end_train(tx, built);
+	return build_alone(b, count, built);
+}
+
+/* Builds the burst; fills @done with how many packets could be. */
+static int build_all(const struct srdma_tx *tx, struct built *built, u32 *done)
+{
+	const struct srdma_burst *burst = tx->burst;
+	struct srdma_builder b;
+	u32 most = 0, n, i;
+	int err = 0;
+
+	srdma_builder_begin(&b, tx);
+	for (i = 0; i < burst->count; i += n) {
+		srdma_builder_go_to(&b, i);
+		if (!most)
+			most = srdma_path_train(tx->path, burst, b.each);
+		n = min(most, srdma_burst_alike(burst, i));
+		err = tx->outbox ? build_with_others(&b, &n, most, built) :
+				   build_alone(&b, &n, built);
+		if (err)
+			break;
+	}
+	srdma_builder_end(&b);
+	*done = i;
+	return err;
+}
+
+/*
+ * The burst is built as a whole, in one walk over its payload, and then handed
+ * over. Fills @count as srdma_tx_send(), where some are not sent.
+ */
+static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
+{
+	struct built built = { .end = &built.first };
+	u32 done;
+	int err;
+
+	if (!srdma_inflight_has_room(tx->qp, tx->engine)) {
+		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
+		return SRDMA_TX_BUSY;
+	}
+	err = build_all(tx, &built, &done);
+	hand_over_all(tx, &built);
+	if (!err)
+		return SRDMA_TX_SENT;
+	if (!done)
+		return err == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
+	/* Some have left. Of the others the next attempt is to tell, */
+	if (err == -EFAULT) {
+		*count = done;
+		return SRDMA_TX_SENT;
+	}
+	/* or they are lost. */
+	srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED, *count - done);
+	return SRDMA_TX_SENT;
+}
+
+/**
+ * srdma_tx_flush - send what is in an outbox
+ * @qp: sender, a connected QP
+ * @path: the engine's, as it was when the outbox was filled
+ * @outbox: the engine's; empty when this returns
+ *
+ * As srdma_tx_send(), with whatever that said of sending.
+ */
+void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
+		    struct srdma_outbox *outbox)
+{
+	flush_looped(outbox);
+	if (!outbox->train.skb)
+		return;
+	rcu_read_lock();
+	hand_over(qp, path, srdma_train_close(&outbox->train, path));
+	rcu_read_unlock();
+}
+
+/* Asked once in a run where the peer is always the same. */
+static int find_way(const struct srdma_tx *tx)
+{
+	struct srdma_outbox *outbox = tx->outbox;
+	int err;
+
+	if (outbox && outbox->knows_way)
+		return 0;
+	err = srdma_path_find(tx->path, tx->qp->dev, tx->av);
+	if (outbox)
+		outbox->knows_way = !err;
+	return err;
+}
+
+/**
+ * srdma_tx_send - send a burst
+ * @tx: what, from whom, to whom
+ * @count: filled with how many of its packets are dealt with: fewer than all
+ *	where the payload of the next one cannot be had
+ *
+ * The caller owns the engine, and bottom halves are disabled. A QP of the same
+ * device may have run, and answered, when this returns.
+ */
+enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
+{
+	enum srdma_tx_result result = SRDMA_TX_SENT;
+	bool is_local = false;
+
+	*count = tx->burst->count;
+	rcu_read_lock();
+	if (srdma_fault(SRDMA_FAULT_ROUTE) || find_way(tx)) {
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
+			   tx->burst->count);
+		result = SRDMA_TX_NOROUTE;
+	} else if (tx->path->is_local) {
+		is_local = true;
+	} else {
+		result = send_wire(tx, count);
+	}
+	rcu_read_unlock();
+	/* The peer's engine runs without our RCU section around it. */
+	return is_local ? send_local(tx) : result;
+}
+
+/**
+ * srdma_tx_limit - how long a burst is worth while
+ * @qp: who sends
+ * @path: where to; one that is not known yet is taken for a long one
+ * @mtu: path MTU, bytes
+ * @limit: filled
+ *
+ * srdma_tx_send() takes more too, and less where the way is narrow.
+ */
+void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
+		    u32 mtu, struct srdma_burst_limit *limit)
+{
+	u32 wire = srdma_pkt_wire_len(SRDMA_BTH_LEN, mtu);
+
+	if (path->checked && path->is_local) {
+		limit->packets = LOOP_BYTES / mtu;
+		limit->bytes = limit->packets * mtu;
+	} else {
+		limit->packets = min_t(u32, WIRE_BYTES / wire,
+				       UDP_MAX_SEGMENTS);
+		/* Beside those a first and a last one may go. */
+		limit->bytes = (limit->packets + 2) * mtu;
+	}
+}
