@@ -20,6 +20,9 @@ import time
 
 from program import HERE, Program, await_ready, counters
 
+if sys.argv[1:2] == ["--help"]:
+    sys.exit(print(__doc__.strip()))
+
 PORT = 7999
 
 

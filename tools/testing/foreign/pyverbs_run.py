@@ -30,6 +30,9 @@ import time
 import traceback
 import unittest
 
+if sys.argv[1:2] == ["--help"]:
+    sys.exit(print(__doc__.strip()))
+
 # For one vendor's devices: through that vendor's own provider library.
 VENDOR = ("test_mlx5_*", "test_efa*", "test_cuda_*", "test_mana*", "test_hns*")
 MODULE_LIMIT_S = 120

@@ -15,6 +15,9 @@ import sys
 from mpi4py import MPI
 from mpi4py.futures import MPICommExecutor
 
+if sys.argv[1:2] == ["--help"]:
+    sys.exit(print(__doc__.strip()))
+
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.rank, WORLD.size
 NEXT, LAST = (RANK + 1) % RANKS, (RANK - 1) % RANKS
