@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # What a person or CI types. `make help` explains. The module itself is
-# described in Kbuild; running kernels, in Documentation/softrdma/testing.rst.
+# described in Kbuild; running kernels, in Documentation/softrdma/internals/testing.rst.
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
@@ -18,7 +18,7 @@ FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
 	fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
-	bench-scale install modules_install clean distclean
+	bench-scale docs install modules_install clean distclean
 
 all: module
 
@@ -41,6 +41,9 @@ Seeing it work
   make demo              boot a kernel, join two namespaces with RDMA, show it
   scripts/vm -- COMMAND  boot a kernel with an RDMA link, run COMMAND in it
                          (scripts/vm --help)
+
+Reading
+  make docs              Documentation/ as HTML, with drawings, in build/docs/html
 
 Testing, from cheap to dear
   make host-test         protocol core in user space: unit tests, simulator
@@ -141,6 +144,9 @@ bench:
 
 bench-scale:
 	@scripts/bench-scale
+
+docs:
+	@scripts/docs
 
 clean:
 	rm -rf build

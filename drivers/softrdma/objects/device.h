@@ -28,7 +28,7 @@ struct srdma_stats;
 
 /*
  * What the device promises on every machine; what depends on the memory is in
- * struct srdma_bounds. Documentation/softrdma/limits.rst says why each is what
+ * struct srdma_bounds. Documentation/softrdma/guide/limits.rst says why each is what
  * it is.
  */
 enum srdma_limits {

@@ -103,7 +103,7 @@ enum srdma_stat {
 /*
  * The names that user space sees, of counters and in traces: S(counter, name),
  * and V(first of some counters, verdict, name) where verdicts are counted.
- * Documentation/softrdma/counters.rst explains each.
+ * Documentation/softrdma/guide/counters.rst explains each.
  */
 #define SRDMA_STATS(S, V)						\
 	S(SRDMA_STAT_LINK_DOWN, "link_downed")				\

@@ -2,7 +2,7 @@
 /*
  * Faults on demand, where the kernel offers them (CONFIG_FAULT_INJECTION);
  * elsewhere the questions are constants, and nothing is left of them.
- * Documentation/softrdma/faults.rst says how to use them.
+ * Documentation/softrdma/guide/faults.rst says how to use them.
  */
 #ifndef SRDMA_FAULT_H
 #define SRDMA_FAULT_H

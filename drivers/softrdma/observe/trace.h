@@ -2,7 +2,7 @@
 /*
  * Tracepoints: events/softrdma in tracefs. They are handed objects and pick
  * them apart themselves, so that one that is off costs a no-op in the path.
- * Documentation/softrdma/counters.rst explains each.
+ * Documentation/softrdma/guide/counters.rst explains each.
  *
  * A device is shown by its index ("rdma link" lists them): its name would be
  * most of an entry.

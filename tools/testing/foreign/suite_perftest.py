@@ -99,6 +99,6 @@ def cases(topology):
         # Where rdma_rxe fails: the same, time and again.
         for i in range(1, 21):
             yield perf(f"16_qps_64k_{i}", "write_bw", "-q", "16", "-s",
-                       "65536", n=100, limit=120)
+                       "65536", "-u", "18", n=100, limit=120)
     if topology == "netns":
         yield from around_mtus()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Walks the tables of Documentation/softrdma/attributes.rst: every field that a
+ * Walks the tables of Documentation/softrdma/guide/attributes.rst: every field that a
  * program passes, with values that are taken, masked or ignored, which have to
  * work, and with those that are refused, which have to be refused as it says.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Faults on demand (Documentation/softrdma/faults.rst): whatever is lost or
+ * Faults on demand (Documentation/softrdma/guide/faults.rst): whatever is lost or
  * missing now and then, a reliable connection delivers each message once and
  * in order.
  */

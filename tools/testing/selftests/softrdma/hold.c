@@ -2,7 +2,7 @@
 /*
  * What waits for engines that nobody runs is memory of no process and no
  * cgroup. However many QPs a user has, it stays within what
- * Documentation/softrdma/security-network.rst says, others find room, and all
+ * Documentation/softrdma/internals/security-network.rst says, others find room, and all
  * is given back.
  *
  *	hog, uid 61001		48 QPs that are sent datagrams and get none

@@ -12,7 +12,7 @@
  *
  * Without privileges a QP is kept from running by a thread of SCHED_IDLE that
  * modifies it, on a CPU that is kept busy: that takes two CPUs. On the debug
- * kernel a fault does it (Documentation/softrdma/faults.rst).
+ * kernel a fault does it (Documentation/softrdma/guide/faults.rst).
  */
 #define _GNU_SOURCE
 #include "fixture.h"
