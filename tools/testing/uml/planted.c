@@ -13,6 +13,9 @@
 #include <linux/timer.h>
 #include <linux/vmalloc.h>
 
+/* As tools/testing/uml/run expects. */
+#define LEAKED	400
+
 static char *what = "";
 module_param(what, charp, 0);
 MODULE_PARM_DESC(what, "name of a bug");
@@ -34,7 +37,7 @@ static void plant_leak(void)
 {
 	int i;
 
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < LEAKED; i++)
 		sink = !kmalloc(100, GFP_KERNEL);
 }
 
@@ -45,7 +48,7 @@ static void plant_leak(void)
  */
 static void plant_leak_in_recycled_pages(void)
 {
-	static void *objects[200];
+	static void *objects[2 * LEAKED];
 	struct kmem_cache *cache;
 	int i;
 
