@@ -11,10 +11,10 @@
 #include "memory/loan.h"
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "wire/arrived.h"
 #include "wire/loop.h"
-#include "wire/packet_in.h"
+#include "wire/outgoing.h"
 #include "wire/skb_pool.h"
-#include "wire/tx.h"
 
 /* A looped payload that is copied and longer goes into fragments. */
 #define LINEAR_MAX	2048

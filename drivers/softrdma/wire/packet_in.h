@@ -7,14 +7,9 @@
 #ifndef SRDMA_PACKET_IN_H
 #define SRDMA_PACKET_IN_H
 
-#include <linux/in6.h>
-#include <linux/skbuff.h>
-
 #include "memory/access.h"
-#include "proto/burst.h"
-#include "proto/icrc.h"
-#include "proto/packet.h"
 #include "proto/run.h"
+#include "wire/arrived.h"
 
 struct ib_wc;
 struct srdma_dev;
@@ -22,56 +17,6 @@ struct srdma_qp;
 
 /* The shortest packet there can be. */
 #define SRDMA_PKT_MIN	((int)(SRDMA_BTH_LEN + SRDMA_ICRC_LEN))
-
-/* How an skb came. */
-enum srdma_packet_in_kind {
-	SRDMA_PACKET_IN_WIRE,	/* its ICRCs are to be checked */
-	SRDMA_PACKET_IN_TRUSTED,	/* built by a stack on this host: they are not */
-	SRDMA_PACKET_IN_LOOP,	/* struct srdma_loop, then only payload */
-};
-
-/**
- * struct srdma_packet_in - in skb->cb, from the receive hook to the engine
- * @dev: device it is for
- * @payload: offset in the skb of the payload of the current packet
- * @next: wire: offset in the skb of the next packet's BTH
- * @left: packets that have not been looked at
- * @seg: wire: bytes behind the UDP header of every packet but the last
- * @index: packets that have been looked at, so the number of the next one; the
- *	IPv4 identification counts up with it
- * @kind: enum srdma_packet_in_kind
- * @is_v6: IPv6 header at skb->data (wire)
- * @to_group: each member of a multicast group has a copy
- * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
- *	is for; 0 before there was one: then @icrc is not known either
- * @icrc: what the ICRCs of all packets have in common
- * @icrc_base: what those have in common that are like the last one
- * @bth: the first 8 bytes of their BTHs
- *
- * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
- * rest zero. From then on wire/packet_in.c does.
- */
-struct srdma_packet_in {
-	struct srdma_dev *dev;
-	u32 payload;
-	u32 next;
-	u16 left;
-	u16 seg;
-	u16 index;
-	u8 kind;
-	bool is_v6 : 1;
-	bool to_group : 1;
-	u16 icrc_len;
-	struct srdma_icrc_flow icrc;
-	u32 icrc_base;
-	u8 bth[8];
-};
-
-static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
-{
-	BUILD_BUG_ON(sizeof(struct srdma_packet_in) > sizeof(skb->cb));
-	return (struct srdma_packet_in *)skb->cb;
-}
 
 /* What srdma_packet_in_next() found. */
 enum srdma_found {

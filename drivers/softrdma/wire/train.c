@@ -14,10 +14,10 @@
 #include <net/udp.h>
 
 #include "base/crc.h"
+#include "wire/outgoing.h"
 #include "wire/path.h"
 #include "wire/skb_pool.h"
 #include "wire/train.h"
-#include "wire/tx.h"
 
 /* A payload that is shorter does not repay taking vector registers. */
 #define VECTOR_MIN	256

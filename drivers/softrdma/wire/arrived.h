@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What an skb says that has arrived: its control block, and, where it comes from a
+ * QP of the same device, what its data begin with.
+ */
+#ifndef SRDMA_ARRIVED_H
+#define SRDMA_ARRIVED_H
+
+#include <linux/in6.h>
+#include <linux/skbuff.h>
+
+#include "proto/burst.h"
+#include "proto/icrc.h"
+#include "proto/packet.h"
+
+struct srdma_dev;
+
+/* How an skb came. */
+enum srdma_packet_in_kind {
+	SRDMA_PACKET_IN_WIRE,	/* its ICRCs are to be checked */
+	SRDMA_PACKET_IN_TRUSTED,	/* built by a stack on this host: they are not */
+	SRDMA_PACKET_IN_LOOP,	/* struct srdma_loop, then only payload */
+};
+
+/**
+ * struct srdma_packet_in - in skb->cb, from the receive hook to the engine
+ * @dev: device it is for
+ * @payload: offset in the skb of the payload of the current packet
+ * @next: wire: offset in the skb of the next packet's BTH
+ * @left: packets that have not been looked at
+ * @seg: wire: bytes behind the UDP header of every packet but the last
+ * @index: packets that have been looked at, so the number of the next one; the
+ *	IPv4 identification counts up with it
+ * @kind: enum srdma_packet_in_kind
+ * @is_v6: IPv6 header at skb->data (wire)
+ * @to_group: each member of a multicast group has a copy
+ * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
+ *	is for; 0 before there was one: then @icrc is not known either
+ * @icrc: what the ICRCs of all packets have in common
+ * @icrc_base: what those have in common that are like the last one
+ * @bth: the first 8 bytes of their BTHs
+ *
+ * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
+ * rest zero. From then on wire/packet_in.c does.
+ */
+struct srdma_packet_in {
+	struct srdma_dev *dev;
+	u32 payload;
+	u32 next;
+	u16 left;
+	u16 seg;
+	u16 index;
+	u8 kind;
+	bool is_v6 : 1;
+	bool to_group : 1;
+	u16 icrc_len;
+	struct srdma_icrc_flow icrc;
+	u32 icrc_base;
+	u8 bth[8];
+};
+
+static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct srdma_packet_in) > sizeof(skb->cb));
+	return (struct srdma_packet_in *)skb->cb;
+}
+
+/**
+ * struct srdma_loop - at skb->data of a looped skb. Behind it is the payload,
+ *	packet by packet without headers, pads or ICRCs; or, where that is lent,
+ *	the pieces (struct srdma_sge) of the message that it is part of
+ * @hdr: what the packets' headers would say; opcode, PSN, AckReq, SE and
+ *	payload length are those of @burst
+ * @burst: the packets
+ * @src: sender's address; IPv4 mapped into IPv6
+ * @dst: our address, likewise
+ * @traffic_class: of the IP header that there would be
+ * @hop_limit: likewise
+ * @is_v6: whether that would be an IPv6 header
+ * @loan: serial of the loan, 0 when the payload follows
+ * @lender: number of the QP that lends
+ * @idx: of its request
+ * @num_sge: number of pieces
+ */
+struct srdma_loop {
+	struct srdma_pkt hdr;
+	struct srdma_burst burst;
+	struct in6_addr src;
+	struct in6_addr dst;
+	u8 traffic_class;
+	u8 hop_limit;
+	bool is_v6;
+	u64 loan;
+	u32 lender;
+	u32 idx;
+	u32 num_sge;
+};
+
+static inline const struct srdma_loop *srdma_loop_of(const struct sk_buff *skb)
+{
+	return (const struct srdma_loop *)skb->data;
+}
+
+#endif
