@@ -18,7 +18,6 @@
 #include "device/ibdev.h"
 #include "device/link.h"
 #include "objects/device.h"
-#include "objects/mcast.h"
 #include "objects/qp.h"
 #include "observe/counters.h"
 #include "posting/completion.h"

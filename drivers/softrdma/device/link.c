@@ -21,7 +21,6 @@
 #include "device/ibdev.h"
 #include "device/link.h"
 #include "objects/device.h"
-#include "objects/mcast.h"
 #include "observe/counters.h"
 #include "verbs/mcast.h"
 #include "wire/netns.h"

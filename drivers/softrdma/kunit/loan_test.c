@@ -7,7 +7,6 @@
 #include "kunit/test_world.h"
 #include "memory/loan.h"
 #include "objects/qp.h"
-#include "requester/send.h"
 #include "wire/loop.h"
 #include "wire/packet_in.h"
 

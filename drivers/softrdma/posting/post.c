@@ -4,7 +4,6 @@
  * doorbell; a kernel consumer's request is checked when it is posted and put into
  * the ring in the form that the send engine wants.
  */
-#include "memory/region.h"
 #include "objects/ah.h"
 #include "objects/qp.h"
 #include "posting/doorbell.h"

@@ -10,7 +10,6 @@
 #include "observe/trace.h"
 #include "posting/completion.h"
 #include "requester/response.h"
-#include "requester/send.h"
 #include "wire/packet_in.h"
 
 static_assert((int)SRDMA_ST_LOC_LEN == (int)IB_WC_LOC_LEN_ERR);

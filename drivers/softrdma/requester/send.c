@@ -15,7 +15,6 @@
 #include "requester/response.h"
 #include "requester/send.h"
 #include "requester/store.h"
-#include "wire/path.h"
 #include "wire/tx.h"
 
 /* Slots taken from the ring before some of them are sent. */

@@ -9,7 +9,6 @@
 
 #include "base/bounds.h"
 #include "objects/qp.h"
-#include "requester/send.h"
 #include "requester/store.h"
 
 /* Requests that can be begun at once; the rest waits in the ring. */

@@ -3,8 +3,6 @@
  * The receive engine: takes requests from the inbox, asks the protocol core
  * what they are, does what they say, and answers (responder/reply.c).
  */
-#include <linux/slab.h>
-
 #include "objects/device.h"
 #include "objects/qp.h"
 #include "observe/counters.h"
@@ -18,7 +16,6 @@
 #include "responder/reply.h"
 #include "wire/drop.h"
 #include "wire/packet_in.h"
-#include "wire/path.h"
 
 /**
  * struct srdma_request - a request packet being executed

@@ -7,7 +7,6 @@
 #include "objects/qp.h"
 #include "posting/srq.h"
 #include "proto/aeth.h"
-#include "responder/execute.h"
 #include "responder/reply.h"
 #include "wire/tx.h"
 

@@ -2,8 +2,6 @@
 /*
  * Completion queues as verbs know them: creation, resizing, destruction.
  */
-#include <linux/slab.h>
-
 #include "compat/compat.h"
 #include "objects/device.h"
 #include "posting/completion.h"

@@ -16,7 +16,6 @@
 #include "objects/mcast.h"
 #include "objects/qp.h"
 #include "verbs/mcast.h"
-#include "verbs/qp.h"
 
 /* A user other than root may have this part of all groups, or so many. */
 #define USERS_PART	16

@@ -4,7 +4,6 @@
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "compat/compat.h"

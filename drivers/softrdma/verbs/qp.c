@@ -8,17 +8,12 @@
 #include "engine/backlog.h"
 #include "objects/device.h"
 #include "objects/qp.h"
-#include "observe/trace.h"
 #include "posting/completion.h"
 #include "posting/srq.h"
 #include "requester/requester.h"
-#include "requester/send.h"
-#include "responder/execute.h"
 #include "responder/responder.h"
-#include "verbs/cq.h"
 #include "verbs/qp.h"
 #include "verbs/qp_state.h"
-#include "verbs/srq.h"
 #include "verbs/ucontext.h"
 
 /* QP 0 and 1 have fixed meanings; low numbers make captures hard to read. */

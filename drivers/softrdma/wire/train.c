@@ -15,7 +15,6 @@
 
 #include "base/crc.h"
 #include "wire/outgoing.h"
-#include "wire/path.h"
 #include "wire/skb_pool.h"
 #include "wire/train.h"
 
