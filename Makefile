@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
+	tool fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
 all: module
@@ -28,6 +28,7 @@ softrdma: an RDMA device in software (RoCEv2), a Linux kernel module
 Building
   make                   softrdma.ko for the running kernel
   make KDIR=DIR          ... for the kernel headers in DIR
+  make tool              the tool softrdma(8): faults by rule
   make KERNEL=SERIES     ... for a Debian kernel of that series, fetched when it
                          is not in the cache: 6.1, 6.12, 7.2, 7.3, 6.1-rt and
                          7.3-rt (real-time), 6.1-arm64
@@ -98,7 +99,15 @@ endif
 kdir-release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h)
 
-install modules_install: module
+# The tool softrdma(8) needs libmnl and its headers.
+tool:
+	@scripts/deps tool
+	@$(MAKE) -s -C tools/softrdma OUTPUT=$(CURDIR)/build/tool
+
+install: modules_install tool
+	$(MAKE) -C tools/softrdma OUTPUT=$(CURDIR)/build/tool install
+
+modules_install: module
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(kdir-release) modules_install
 	/sbin/depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
 		$(kdir-release)

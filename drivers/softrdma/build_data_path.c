@@ -20,6 +20,7 @@
 #include "queues/wqe.h"
 #include "memory/keys.h"
 #include "memory/loan.h"
+#include "objects/effects.h"
 #include "objects/qp.h"
 #include "posting/completion.h"
 #include "posting/doorbell.h"
@@ -31,6 +32,7 @@
 #include "wire/path.h"
 #include "wire/shortcut.h"
 #include "wire/skb_pool.h"
+#include "wire/tamper.h"
 #include "responder/execute.h"
 #include "requester/send.h"
 #include "requester/store.h"
@@ -43,6 +45,8 @@
 #define DOOR(name)	extern typeof(name) name __visible
 
 DOOR(srdma_icrc_init);
+
+DOOR(srdma_opcodes);
 
 DOOR(srdma_rc_req_drain);
 DOOR(srdma_rc_req_init);
@@ -98,8 +102,11 @@ DOOR(srdma_keys_uninit);
 DOOR(srdma_loans_call_back);
 DOOR(srdma_loans_init);
 
+DOOR(srdma_effects_cause);
+
 DOOR(srdma_qp_events_init);
 DOOR(srdma_qp_free);
+DOOR(srdma_qp_lookup);
 DOOR(srdma_qp_mtu);
 DOOR(srdma_qp_put);
 DOOR(srdma_qp_set_state);
@@ -140,6 +147,9 @@ DOOR(srdma_shortcut_forget);
 
 DOOR(srdma_skb_pool_exit);
 
+DOOR(srdma_tamper_init);
+DOOR(srdma_tamper_uninit);
+
 DOOR(srdma_execute_run);
 
 DOOR(srdma_send_resume);
@@ -165,14 +175,18 @@ DOOR(srdma_store_uninit);
 #include "wire/shortcut.c"
 #include "wire/hook.c"
 #include "wire/packet_in.c"
+#include "wire/frame.c"
+#include "wire/tamper.c"
 #include "wire/netns.c"
 
 #include "posting/post.c"
 #include "posting/doorbell.c"
 #include "posting/completion.c"
 #include "posting/srq.c"
+#include "posting/effects.c"
 
 #include "objects/qp.c"
+#include "objects/effects.c"
 
 #include "memory/access.c"
 #include "memory/keys.c"

@@ -6,11 +6,12 @@
 
 #include "base/crc.h"
 #include "base/version.h"
+#include "control/family.h"
 #include "device/link.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/upcall.h"
-#include "observe/fault.h"
+#include "observe/stall.h"
 #include "proto/icrc.h"
 #include "wire/inflight.h"
 #include "wire/loop.h"
@@ -34,9 +35,14 @@ static int __init softrdma_init(void)
 	err = srdma_link_init();
 	if (err)
 		goto err_net;
-	srdma_fault_init();
+	err = srdma_family_init();
+	if (err)
+		goto err_link;
+	srdma_stall_init();
 	return 0;
 
+err_link:
+	srdma_link_exit();
 err_net:
 	srdma_netns_exit();
 err_engines:
@@ -48,7 +54,8 @@ err_crc:
 
 static void __exit softrdma_exit(void)
 {
-	srdma_fault_exit();
+	srdma_stall_exit();
+	srdma_family_exit();
 	srdma_link_exit();
 	srdma_netns_exit();
 	srdma_inflight_exit();

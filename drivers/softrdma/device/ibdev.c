@@ -15,6 +15,7 @@
 #include "compat/compat.h"
 #include "device/counters.h"
 #include "device/gids.h"
+#include "device/effects.h"
 #include "device/ibdev.h"
 #include "device/link.h"
 #include "objects/device.h"
@@ -34,6 +35,7 @@
 #include "verbs/srq.h"
 #include "verbs/ucontext.h"
 #include "wire/netns.h"
+#include "wire/tamper.h"
 
 static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 			struct ib_udata *udata)
@@ -113,7 +115,8 @@ enum ib_mtu srdma_dev_path_mtu(const struct net_device *ndev)
 
 bool srdma_dev_port_is_up(const struct srdma_dev *dev)
 {
-	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev) &&
+	       !READ_ONCE(dev->rules.port_down);
 }
 
 /* The core complains of each query of an interface that has no speed. */
@@ -361,6 +364,9 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ |
 		      XA_FLAGS_ACCOUNT);
 	srdma_keys_init(&dev->keys);
+	srdma_rules_init(&dev->rules);
+	srdma_tamper_init(dev);
+	srdma_dev_effects_init(dev);
 	srdma_drain_init(&dev->drain);
 	mutex_init(&dev->mcast_lock);
 	hash_init(dev->mcast);
@@ -403,6 +409,8 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	 * has.
 	 */
 	synchronize_rcu();
+	srdma_tamper_uninit(dev);
+	srdma_rules_uninit(&dev->rules);
 	dev_put(dev->ndev);
 	srdma_table_free(&dev->qps);
 	srdma_keys_uninit(&dev->keys);

@@ -17,6 +17,7 @@
 #include <net/addrconf.h>
 #include <rdma/rdma_netlink.h>
 
+#include "device/effects.h"
 #include "device/gids.h"
 #include "device/ibdev.h"
 #include "device/link.h"
@@ -92,7 +93,7 @@ static void unclaim_netdev(struct srdma_dev *dev)
 }
 
 /* Dispatched events are worked off before a device that we hold can go. */
-static void announce(struct srdma_dev *dev, enum ib_event_type event)
+void srdma_link_announce(struct srdma_dev *dev, enum ib_event_type event)
 {
 	if (!dev->registered || !ib_device_try_get(&dev->ib))
 		return;
@@ -111,7 +112,7 @@ static void announce_port(struct srdma_dev *dev)
 	dev->port_active = active;
 	if (!active)
 		srdma_stat_inc(dev, SRDMA_STAT_LINK_DOWN);
-	announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	srdma_link_announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 /*
@@ -196,6 +197,7 @@ void srdma_link_dealloc(struct ib_device *ib)
 {
 	struct srdma_dev *dev = to_sdev(ib);
 
+	srdma_dev_effects_end(dev);
 	/*
 	 * In one section: were the hook to stay while the notifier finds us no
 	 * more, the interface could take it to another namespace.
@@ -234,7 +236,7 @@ static void change_mtu(struct srdma_dev *dev)
 	if (dev->active_mtu == mtu)
 		return;
 	WRITE_ONCE(dev->active_mtu, mtu);
-	announce(dev, IB_EVENT_CLIENT_REREGISTER);
+	srdma_link_announce(dev, IB_EVENT_CLIENT_REREGISTER);
 }
 
 /* A link that is still being registered ends itself: see publish_link(). */
@@ -245,6 +247,56 @@ static void end_link(struct srdma_dev *dev)
 		ib_unregister_device_queued(&dev->ib);
 		ib_device_put(&dev->ib);
 	}
+}
+
+/* ---- what rules want done (device/effects.c) ---- */
+
+/* The port may be up or down for another reason than its interface. */
+void srdma_link_follow_port(struct srdma_dev *dev)
+{
+	rtnl_lock();
+	spin_lock_bh(&links_lock);
+	if (!dev->gone)
+		announce_port(dev);
+	spin_unlock_bh(&links_lock);
+	rtnl_unlock();
+}
+
+/* Removes a link, soon. */
+void srdma_link_end(struct srdma_dev *dev)
+{
+	spin_lock_bh(&links_lock);
+	if (!dev->gone)
+		end_link(dev);
+	spin_unlock_bh(&links_lock);
+}
+
+/**
+ * srdma_link_get - find a link
+ * @net: namespace of its interface
+ * @name: its name; NULL: the first from @from on
+ * @from: index of a device
+ *
+ * Return: the link, which does not go away before ib_device_put(); or NULL.
+ */
+struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from)
+{
+	struct srdma_dev *dev, *found = NULL;
+
+	spin_lock_bh(&links_lock);
+	list_for_each_entry(dev, &links, link_entry) {
+		if (!dev->registered || !net_eq(dev->net->net, net))
+			continue;
+		if (name ? strcmp(dev_name(&dev->ib.dev), name) :
+			   dev->ib.index < from)
+			continue;
+		if (!found || dev->ib.index < found->ib.index)
+			found = dev;
+	}
+	if (found && !ib_device_try_get(&found->ib))
+		found = NULL;
+	spin_unlock_bh(&links_lock);
+	return found;
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event,

@@ -12,7 +12,7 @@
 #include "compat/compat.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
-#include "observe/fault.h"
+#include "observe/stall.h"
 
 /* struct srdma_engine.state */
 enum {
@@ -270,7 +270,7 @@ static void run_here(struct srdma_engine *engine)
 	if (!try_own(engine))
 		return;
 	if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
-	    !srdma_fault(SRDMA_FAULT_DEFER))
+	    !srdma_stall(SRDMA_STALL_DEFER))
 		run_owned(engine);
 	else
 		leave_to_softirq(engine);
@@ -365,7 +365,7 @@ static void run_for_inbox(struct srdma_engine *engine)
 {
 	if (!(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 	      (ENGINE_OWNED | ENGINE_STOPPED)) &&
-	    !srdma_fault(SRDMA_FAULT_HOLD))
+	    !srdma_stall(SRDMA_STALL_HOLD))
 		run_here(engine);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -19,6 +20,7 @@
 #include "base/bounds.h"
 #include "base/table.h"
 #include "memory/keys.h"
+#include "observe/rule.h"
 
 struct srdma_netns;
 struct srdma_stats;
@@ -69,6 +71,36 @@ struct srdma_drain {
 };
 
 /**
+ * struct srdma_held - packets that a rule lets wait (wire/tamper.c)
+ * @frames: they; its lock guards @ended
+ * @timer: fires when the first is due
+ * @ended: no more may
+ */
+struct srdma_held {
+	struct sk_buff_head frames;
+	struct hrtimer timer;
+	bool ended;
+};
+
+/**
+ * struct srdma_effects - what rules want done to the device
+ * @lock: guards @due, @down_for and @ended
+ * @due: bits of enum srdma_nl_action, from SRDMA_NL_ACT_PORT_DOWN on
+ * @down_for: how long the port is to be down, ns; 0: until it is let up
+ * @ended: the device is going
+ * @work: does it, in process context (device/effects.c)
+ * @up: lets the port up again
+ */
+struct srdma_effects {
+	spinlock_t lock;
+	unsigned long due;
+	u64 down_for;
+	bool ended;
+	struct work_struct work;
+	struct delayed_work up;
+};
+
+/**
  * struct srdma_dev - an RDMA device on a network interface
  * @ib: the core's part; first, since the core allocates the whole
  * @ndev: the interface; a reference is held until the core deallocates us
@@ -97,6 +129,9 @@ struct srdma_drain {
  * @count: how many objects of each kind exist
  * @srq_num: last number given to an SRQ
  * @stats: per-CPU event counters
+ * @rules: what is to go wrong
+ * @held: packets that wait because of that
+ * @effects: what is to happen to the device because of that
  */
 struct srdma_dev {
 	struct ib_device ib;
@@ -131,6 +166,10 @@ struct srdma_dev {
 	atomic_t count[SRDMA_OBJ_COUNT];
 	atomic_t srq_num;
 	struct srdma_stats __percpu *stats;
+
+	struct srdma_rules rules;
+	struct srdma_held held;
+	struct srdma_effects effects;
 };
 
 static inline struct srdma_dev *to_sdev(const struct ib_device *ib)

@@ -149,6 +149,9 @@ struct srdma_qp_attrs {
  * @qpt: transport
  * @is_user: the rings are user space's
  * @sig_all: every send request is signalled
+ * @owner_pid: process that has made it, as the first PID namespace numbers it;
+ *	0: the kernel
+ * @effects: what rules want done to it: bits of objects/effects.h
  * @cap: what the queues hold, as reported
  * @send_cq: where sends complete
  * @recv_cq: where receives complete
@@ -187,6 +190,8 @@ struct srdma_qp {
 	enum srdma_qpt qpt;
 	bool is_user;
 	bool sig_all;
+	u32 owner_pid;
+	unsigned long effects;
 	struct ib_qp_cap cap;
 	struct srdma_cq *send_cq;
 	struct srdma_cq *recv_cq;

@@ -28,6 +28,7 @@
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
  * @SRDMA_STAT_TX_DROPPED: packets that the stack refused, or for which there
  *	was no memory any more
+ * @SRDMA_STAT_TX_FAULT: packets that were lost because a rule says so
  * @SRDMA_STAT_TX_NO_ROUTE: packets that had nowhere to go
  * @SRDMA_STAT_TX_BUSY: bursts that had to wait for earlier ones to leave
  * @SRDMA_STAT_TX_LOOPED: packets to a QP of the same device
@@ -47,7 +48,7 @@
  * @SRDMA_STAT_RX_ICRC: wrong ICRC
  * @SRDMA_STAT_RX_INBOX_FULL: the QP, or its user, had too much waiting
  * @SRDMA_STAT_RX_GONE: looped, and the sender has ended its request since
- * @SRDMA_STAT_RX_FAULT: lost on demand (observe/fault.h)
+ * @SRDMA_STAT_RX_FAULT: lost because a rule says so (observe/rule.h)
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
@@ -70,6 +71,7 @@ enum srdma_stat {
 	SRDMA_STAT_TX_BYTES,
 	SRDMA_STAT_TX_TRAINS,
 	SRDMA_STAT_TX_DROPPED,
+	SRDMA_STAT_TX_FAULT,
 	SRDMA_STAT_TX_NO_ROUTE,
 	SRDMA_STAT_TX_BUSY,
 	SRDMA_STAT_TX_LOOPED,
@@ -117,6 +119,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_TX_BYTES, "tx_bytes")				\
 	S(SRDMA_STAT_TX_TRAINS, "tx_trains")				\
 	S(SRDMA_STAT_TX_DROPPED, "tx_dropped")				\
+	S(SRDMA_STAT_TX_FAULT, "tx_drop_injected")			\
 	S(SRDMA_STAT_TX_NO_ROUTE, "tx_no_route")			\
 	S(SRDMA_STAT_TX_BUSY, "tx_busy")				\
 	S(SRDMA_STAT_TX_LOOPED, "loop_packets")				\

@@ -162,7 +162,7 @@ bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
 	void *slot;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (!cq->overrun && srdma_cq_entries(cq) < srdma_ring_entries(ring)) {
+	if (cq->health == SRDMA_CQ_WELL && srdma_cq_entries(cq) < srdma_ring_entries(ring)) {
 		slot = srdma_ring_slot(ring, ring->index);
 		if (srdma_cq_is_user(cq))
 			fill_user(slot, wc);
@@ -172,8 +172,8 @@ bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
 		cq->most++;
 		wake = takes_arm(cq, wc, solicited);
 		added = true;
-	} else if (!cq->overrun) {
-		cq->overrun = true;
+	} else if (cq->health != SRDMA_CQ_OVERRUN) {
+		cq->health = SRDMA_CQ_OVERRUN;
 		first_loss = true;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -185,6 +185,31 @@ bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
 		notify(cq, SRDMA_CQ_UPCALL_ERR);
 	}
 	return added;
+}
+
+/* Nothing fits into a queue any more. */
+void srdma_cq_fill(struct srdma_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->health == SRDMA_CQ_WELL)
+		cq->health = SRDMA_CQ_FULL;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* A queue is broken, and its consumer is told. */
+void srdma_cq_break(struct srdma_cq *cq)
+{
+	unsigned long flags;
+	bool first;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	first = cq->health != SRDMA_CQ_OVERRUN;
+	cq->health = SRDMA_CQ_OVERRUN;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (first)
+		notify(cq, SRDMA_CQ_UPCALL_ERR);
 }
 
 /* Kernel consumers only; user space reads its ring itself. */

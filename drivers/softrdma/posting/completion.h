@@ -25,14 +25,21 @@ enum srdma_cq_upcall {
 	SRDMA_CQ_UPCALL_ERR,
 };
 
+/* May an entry be added? */
+enum srdma_cq_health {
+	SRDMA_CQ_WELL,		/* where there is room */
+	SRDMA_CQ_FULL,		/* a rule says that there is none */
+	SRDMA_CQ_OVERRUN,	/* one was lost: nothing is added any more */
+};
+
 /**
  * struct srdma_cq - a completion queue
  * @ib: the core's part
- * @lock: guards @ring, @most, @arm and @overrun; taken from any context
+ * @lock: guards @ring, @most, @arm and @health; taken from any context
  * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
  * @most: entries that the consumer may have left at most, by what it has shown
  * @arm: enum srdma_cq_arm
- * @overrun: an entry was lost; nothing is added any more
+ * @health: enum srdma_cq_health
  * @resizing: one at a time; taken before @lock
  * @upcall: tells a kernel consumer's handlers; enum srdma_cq_upcall
  */
@@ -42,7 +49,7 @@ struct srdma_cq {
 	struct srdma_ring ring;
 	u32 most;
 	u8 arm;
-	bool overrun;
+	u8 health;
 	struct mutex resizing;
 	struct srdma_upcall upcall;
 };
@@ -65,6 +72,8 @@ int srdma_cq_poll(struct ib_cq *ib, int max, struct ib_wc *wc);
 int srdma_cq_peek(struct ib_cq *ib, int max);
 int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags);
 
+void srdma_cq_fill(struct srdma_cq *cq);
+void srdma_cq_break(struct srdma_cq *cq);
 bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited);
 
 #endif

@@ -5,38 +5,48 @@
  */
 #include "posting/srq.h"
 
-static void call_srq_handler(struct srdma_srq *srq)
+static void call_srq_handler(struct srdma_srq *srq, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = srq->ib.device,
 		.element.srq = &srq->ib,
-		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+		.event = type,
 	};
 
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&event, srq->ib.srq_context);
 }
 
-static void limit_reached(struct srdma_upcall *upcall, unsigned long what)
+static void call_srq_handlers(struct srdma_upcall *upcall, unsigned long what)
 {
-	call_srq_handler(container_of(upcall, struct srdma_srq, upcall));
+	struct srdma_srq *srq = container_of(upcall, struct srdma_srq, upcall);
+	unsigned int type;
+
+	for_each_set_bit(type, &what, BITS_PER_LONG)
+		call_srq_handler(srq, type);
 }
 
 void srdma_srq_events_init(struct srdma_srq *srq)
 {
-	srdma_upcall_init(&srq->upcall, limit_reached);
+	srdma_upcall_init(&srq->upcall, call_srq_handlers);
 }
 
 /*
  * The handler of uverbs only queues the event; a kernel consumer's may take a
  * lock under which it called the verb that we are in.
  */
-static void raise_limit(struct srdma_srq *srq)
+static void raise(struct srdma_srq *srq, enum ib_event_type type)
 {
 	if (srq->ib.uobject)
-		call_srq_handler(srq);
+		call_srq_handler(srq, type);
 	else
-		srdma_upcall_leave(&srq->upcall, IB_EVENT_SRQ_LIMIT_REACHED);
+		srdma_upcall_leave(&srq->upcall, type);
+}
+
+/* The consumer is told that the queue is broken. */
+void srdma_srq_break(struct srdma_srq *srq)
+{
+	raise(srq, IB_EVENT_SRQ_ERR);
 }
 
 /**
@@ -56,6 +66,6 @@ enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
 	/* The event disarms the limit (10.2.9.2): who disarms it raises it. */
 	if (taken != SRDMA_RQ_EMPTY && taken != SRDMA_RQ_SHORT &&
 	    left < limit && cmpxchg(&srq->limit, limit, 0) == limit)
-		raise_limit(srq);
+		raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
 	return taken;
 }

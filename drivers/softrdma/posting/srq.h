@@ -19,7 +19,7 @@
  * @max_wr: most requests; written under @mutex
  * @limit: fewer than this raise an event, once; 0 when disarmed. Written under
  *	@mutex to arm, by whoever takes a request to disarm
- * @upcall: tells a kernel consumer that @limit was reached
+ * @upcall: tells a kernel consumer of events; enum ib_event_type
  */
 struct srdma_srq {
 	struct ib_srq ib;
@@ -36,6 +36,7 @@ static inline struct srdma_srq *to_ssrq(struct ib_srq *ib)
 }
 
 void srdma_srq_events_init(struct srdma_srq *srq);
+void srdma_srq_break(struct srdma_srq *srq);
 enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
 				   struct srdma_rwqe *out, u32 need);
 

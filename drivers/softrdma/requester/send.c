@@ -8,9 +8,11 @@
 #include "memory/window.h"
 #include "objects/ah.h"
 #include "objects/device.h"
+#include "objects/effects.h"
 #include "objects/qp.h"
 #include "observe/trace.h"
 #include "posting/doorbell.h"
+#include "posting/effects.h"
 #include "proto/ud.h"
 #include "requester/response.h"
 #include "requester/send.h"
@@ -76,12 +78,47 @@ static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
 	return why;
 }
 
+/*
+ * What a rule says of a request that was just taken. Not inlined: nobody does this
+ * for speed.
+ */
+static noinline enum srdma_status ask_rules_for_request(struct srdma_qp *qp,
+					    const struct srdma_wqe *wqe)
+{
+	struct srdma_subject what = {
+		.qpn = qp->qpn,
+		.pid = qp->owner_pid,
+		.peer = srdma_qp_has_peer(qp) ? &qp->av.dst : NULL,
+		.op = wqe->msg.op,
+	};
+	struct srdma_order order;
+
+	if (!srdma_rules_ask(&qp->dev->rules, SRDMA_NL_POINT_WR, &what, &order))
+		return SRDMA_ST_OK;
+	if (order.action == SRDMA_NL_ACT_STATUS)
+		return order.value;
+	srdma_effects_cause(qp->dev, qp, false, &order);
+	return SRDMA_ST_OK;
+}
+
+/* Why a request that was just taken is not to be executed. */
+static enum srdma_status why_not(struct srdma_qp *qp, u32 idx,
+				 enum srdma_wqe_why why)
+{
+	if (why)
+		return srdma_wqe_status(why);
+	if (srdma_rules_look(&qp->dev->rules, SRDMA_NL_POINT_WR))
+		return ask_rules_for_request(qp, srdma_send_wqe(&qp->req, idx));
+	return SRDMA_ST_OK;
+}
+
 /* Returns the number of slots taken. */
 static int fetch(struct srdma_qp *qp, int max)
 {
 	struct srdma_ring *ring = &qp->sq.ring;
 	struct srdma_requester *req = &qp->req;
 	u32 filled = srdma_ring_filled(ring);
+	enum srdma_status status;
 	enum srdma_wqe_why why;
 	u32 idx;
 	int n;
@@ -96,8 +133,9 @@ static int fetch(struct srdma_qp *qp, int max)
 		req->fetched++;
 		trace_srdma_wqe_fetch(qp, srdma_send_wqe(req, idx));
 		push(qp);
-		if (why)
-			fail_request(qp, idx, srdma_wqe_status(why));
+		status = why_not(qp, idx, why);
+		if (status)
+			fail_request(qp, idx, status);
 	}
 	return n;
 }
@@ -507,6 +545,8 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 	u64 now = ktime_get_ns();
 
 	srdma_doorbell_take(qp, now);
+	if (events & BIT(SRDMA_EVENT_EFFECT))
+		srdma_effects_run(qp);
 	if (!srdma_qp_may(qp, SRDMA_MAY_SEND | SRDMA_MAY_FLUSH_SQ))
 		return srdma_engine_drop(engine, budget) <= 0;
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))

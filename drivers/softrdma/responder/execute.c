@@ -488,6 +488,9 @@ static void establish(struct srdma_qp *qp)
 
 static void serve(struct srdma_request *r)
 {
+	if (srdma_rules_look(&r->qp->dev->rules, SRDMA_NL_POINT_RX) &&
+	    srdma_reply_by_rule(r->qp, srdma_packet_in(r->skb), &r->pkt))
+		return;
 	switch (r->qp->qpt) {
 	case SRDMA_QPT_RC:
 		srdma_doorbell_peer_asks(&r->qp->bell);

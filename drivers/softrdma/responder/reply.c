@@ -8,6 +8,7 @@
 #include "posting/srq.h"
 #include "proto/aeth.h"
 #include "responder/reply.h"
+#include "wire/arrived.h"
 #include "wire/tx.h"
 
 /**
@@ -171,4 +172,81 @@ int srdma_reply(struct srdma_qp *qp, int budget)
 	budget = respond_into(&outbox, qp, budget);
 	srdma_tx_flush(qp, &qp->resp.path, &outbox);
 	return budget;
+}
+
+/* ---- because a rule says so ---- */
+
+static void send_one(struct srdma_qp *qp, const struct srdma_pkt *hdr,
+		     u8 opcode, u32 psn)
+{
+	struct srdma_burst b = {
+		.psn = psn,
+		.count = 1,
+		.first = opcode,
+		.middle = opcode,
+		.last = opcode,
+	};
+	struct srdma_tx tx = {
+		.qp = qp,
+		.engine = &qp->recv,
+		.av = &qp->av,
+		.path = &qp->resp.path,
+		.hdr = hdr,
+		.burst = &b,
+	};
+	u32 count;
+
+	srdma_tx_send(&tx, &count);
+}
+
+static void send_syndrome(struct srdma_qp *qp, u32 psn, u8 syndrome)
+{
+	struct srdma_pkt hdr = {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mig = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+		.aeth.syndrome = syndrome,
+		.aeth.msn = qp->resp.rc.msn,
+	};
+
+	send_one(qp, &hdr, SRDMA_RC_ACK, psn);
+}
+
+static void send_cnp(struct srdma_qp *qp)
+{
+	struct srdma_pkt hdr = {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.becn = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+	};
+
+	send_one(qp, &hdr, SRDMA_CNP, 0);
+}
+
+/**
+ * srdma_reply_by_rule - answer a request as a rule has it
+ * @qp: queue pair; its receive engine is the caller's
+ * @in: what the request came in
+ * @pkt: the request
+ *
+ * Return: whether that was all, and it is not to be executed.
+ */
+bool srdma_reply_by_rule(struct srdma_qp *qp, const struct srdma_packet_in *in,
+			 struct srdma_pkt *pkt)
+{
+	switch (in->order) {
+	case SRDMA_NL_ACT_NAK:
+		send_syndrome(qp, pkt->psn, srdma_aeth_nak(in->value));
+		return true;
+	case SRDMA_NL_ACT_RNR:
+		send_syndrome(qp, pkt->psn, srdma_aeth_rnr(in->value));
+		return true;
+	case SRDMA_NL_ACT_SILENT:
+		pkt->ack_req = false;
+		return pkt->op->flags & SRDMA_OP_RD_ATOMIC;
+	case SRDMA_NL_ACT_CNP:
+		send_cnp(qp);
+		return false;
+	}
+	return false;
 }

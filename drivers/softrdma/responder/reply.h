@@ -5,8 +5,14 @@
 #ifndef SRDMA_REPLY_H
 #define SRDMA_REPLY_H
 
+#include <linux/types.h>
+
+struct srdma_packet_in;
+struct srdma_pkt;
 struct srdma_qp;
 
 int srdma_reply(struct srdma_qp *qp, int budget);
+bool srdma_reply_by_rule(struct srdma_qp *qp, const struct srdma_packet_in *in,
+			 struct srdma_pkt *pkt);
 
 #endif

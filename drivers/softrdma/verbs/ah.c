@@ -160,7 +160,8 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	struct srdma_ah *ah = to_sah(ib);
 	int err;
 
-	err = srdma_udata_no_input(udata);
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_AH, 0) ?:
+	      srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_AH);

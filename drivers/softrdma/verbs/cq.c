@@ -26,6 +26,9 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	struct srdma_ring_spec spec;
 	int err;
 
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_CQ, 0);
+	if (err)
+		return err;
 	if (attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > dev->bounds.cqe ||
@@ -127,13 +130,15 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 {
 	struct ib_ucontext *ucontext = srdma_udata_ucontext(udata);
 	struct srdma_abi_create_cq_resp resp = {};
+	struct srdma_dev *dev = to_sdev(cq->ib.device);
 	struct srdma_ring_spec spec;
 	struct srdma_ring ring;
 	int err;
 
-	if (!cqe || cqe > to_sdev(cq->ib.device)->bounds.cqe)
+	if (!cqe || cqe > dev->bounds.cqe)
 		return -EINVAL;
-	err = srdma_udata_no_input(udata);
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_RESIZE_CQ, 0) ?:
+	      srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	fill_spec(cq, cqe, &spec);

@@ -201,6 +201,10 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	struct srdma_mcast_group *group;
 	int err;
 
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ATTACH_MCAST,
+			       ib->qp_num);
+	if (err)
+		return err;
 	if (!is_group(gid))
 		return -EINVAL;
 	rtnl_lock();

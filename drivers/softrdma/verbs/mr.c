@@ -54,6 +54,11 @@ static void mr_destroy(struct srdma_dev *dev, struct srdma_mr *mr)
 	kfree_rcu(mr, key.rcu);
 }
 
+static int ask_rules(struct ib_device *ib, enum srdma_nl_verb verb)
+{
+	return srdma_rules_verb(&to_sdev(ib)->rules, verb, 0);
+}
+
 /**
  * srdma_mr_get_dma - a region of all kernel memory, for a kernel consumer
  * @pd: protection domain
@@ -121,7 +126,8 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	struct srdma_mr *mr;
 	int err;
 
-	err = srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
+	err = ask_rules(pd->device, SRDMA_NL_VERB_REG_MR) ?:
+	      srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
 	      srdma_mr_check_range(start, length, iova) ?: srdma_bounds_before(0);
 	if (err)
 		return ERR_PTR(err);
@@ -193,7 +199,8 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 		length = mr->umem ? mr->umem->length : 0;
 		iova = ib->iova;
 	}
-	err = srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
+	err = ask_rules(ib->device, SRDMA_NL_VERB_REREG_MR) ?:
+	      srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
 	      srdma_mr_check_range(start, length, iova);
 	if (err)
 		return ERR_PTR(err);
@@ -239,11 +246,15 @@ struct ib_mr *srdma_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 			     u32 max_sg)
 {
 	struct srdma_mr *mr;
+	int err;
 
 	if (type != IB_MR_TYPE_MEM_REG)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_sg || max_sg > SRDMA_MAX_FRMR_PAGES)
 		return ERR_PTR(-EINVAL);
+	err = ask_rules(pd->device, SRDMA_NL_VERB_REG_MR);
+	if (err)
+		return ERR_PTR(err);
 	mr = mr_create(pd, SRDMA_MR_FAST);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);

@@ -20,7 +20,8 @@ int srdma_mw_alloc(struct ib_mw *ib, struct ib_udata *udata)
 	struct srdma_mw *mw;
 	int err;
 
-	err = srdma_udata_no_input(udata) ?:
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ALLOC_MW, 0) ?:
+	      srdma_udata_no_input(udata) ?:
 	      srdma_dev_count(dev, SRDMA_OBJ_MW);
 	if (err)
 		return err;

@@ -206,6 +206,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	qp->pd = ib->pd;
 	qp->qpt = qpt;
 	qp->is_user = is_user;
+	qp->owner_pid = is_user ? task_tgid_nr(current) : 0;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->cap = init->cap;
 	qp->send_cq = to_scq(init->send_cq);
@@ -248,7 +249,8 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	struct srdma_qp *qp;
 	int err;
 
-	err = qp_type(init, &qpt) ?: check_create_qp(dev, init, udata);
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_QP, 0) ?:
+	      qp_type(init, &qpt) ?: check_create_qp(dev, init, udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_QP);
@@ -338,7 +340,12 @@ int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
 	struct srdma_qp *qp = to_sqp(ib);
+	int err;
 
+	err = srdma_rules_verb(&qp->dev->rules, SRDMA_NL_VERB_QUERY_QP,
+			       qp->qpn);
+	if (err)
+		return err;
 	mutex_lock(&qp->mutex);
 	tell_attrs(qp, attr);
 	attr->qp_state = READ_ONCE(qp->state);

@@ -284,13 +284,24 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	return 0;
 }
 
+/* Is it to fail because a rule says so? By the state that is asked for. */
+static int ask_rules(struct srdma_qp *qp, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	enum srdma_nl_verb verb = SRDMA_NL_VERB_MODIFY_QP;
+
+	if ((mask & IB_QP_STATE) && attr->qp_state <= IB_QPS_ERR)
+		verb = SRDMA_NL_VERB_MODIFY_QP_RESET + attr->qp_state;
+	return srdma_rules_verb(&qp->dev->rules, verb, qp->qpn);
+}
+
 int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
 	struct srdma_qp *qp = to_sqp(ib);
 	int err;
 
-	err = srdma_udata_no_input(udata);
+	err = ask_rules(qp, attr, mask) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 

@@ -29,7 +29,8 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	struct srdma_srq *srq = to_ssrq(ib);
 	int err;
 
-	err = check_create_srq(dev, init) ?: srdma_udata_no_input(udata);
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_SRQ, 0) ?:
+	      check_create_srq(dev, init) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_SRQ);
@@ -117,15 +118,19 @@ static int resize_srq(struct srdma_srq *srq, struct ib_srq_attr *attr,
 int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
+	struct srdma_dev *dev = to_sdev(ib->device);
 	struct srdma_srq *srq = to_ssrq(ib);
 	u32 max_wr, limit;
-	int err = 0;
+	int err;
 
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_MODIFY_SRQ, 0);
+	if (err)
+		return err;
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
 	if ((mask & IB_SRQ_MAX_WR) &&
 	    (!attr->max_wr ||
-	     attr->max_wr > to_sdev(ib->device)->bounds.wr))
+	     attr->max_wr > dev->bounds.wr))
 		return -EINVAL;
 
 	mutex_lock(&srq->mutex);

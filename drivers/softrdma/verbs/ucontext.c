@@ -98,9 +98,12 @@ int srdma_udata_answer(struct ib_udata *udata, void *answer, size_t bytes)
 
 int srdma_ucontext_alloc(struct ib_ucontext *ib, struct ib_udata *udata)
 {
-	int err = srdma_udata_no_input(udata) ?: srdma_bounds_room();
+	struct srdma_dev *dev = to_sdev(ib->device);
+	int err;
 
-	return err ?: srdma_dev_count(to_sdev(ib->device), SRDMA_OBJ_UCONTEXT);
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_OPEN_DEVICE, 0) ?:
+	      srdma_udata_no_input(udata) ?: srdma_bounds_room();
+	return err ?: srdma_dev_count(dev, SRDMA_OBJ_UCONTEXT);
 }
 
 void srdma_ucontext_dealloc(struct ib_ucontext *ib)
@@ -120,12 +123,15 @@ void srdma_ucontext_disassociate(struct ib_ucontext *ib)
 
 int srdma_pd_alloc(struct ib_pd *ib, struct ib_udata *udata)
 {
-	int err = srdma_udata_no_input(udata);
+	struct srdma_dev *dev = to_sdev(ib->device);
+	int err;
 
+	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ALLOC_PD, 0) ?:
+	      srdma_udata_no_input(udata);
 	/* A kernel consumer's is not charged to the task that happens to run. */
 	if (!err && udata)
 		err = srdma_bounds_room();
-	return err ?: srdma_dev_count(to_sdev(ib->device), SRDMA_OBJ_PD);
+	return err ?: srdma_dev_count(dev, SRDMA_OBJ_PD);
 }
 
 int srdma_pd_dealloc(struct ib_pd *ib, struct ib_udata *udata)

@@ -39,6 +39,8 @@ enum srdma_packet_in_kind {
  * @icrc: what the ICRCs of all packets have in common
  * @icrc_base: what those have in common that are like the last one
  * @bth: the first 8 bytes of their BTHs
+ * @order: a rule has the engine do this with it, enum srdma_nl_action; or 0
+ * @value: see there
  *
  * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
  * rest zero. From then on wire/packet_in.c does.
@@ -54,6 +56,8 @@ struct srdma_packet_in {
 	bool is_v6 : 1;
 	bool to_group : 1;
 	u16 icrc_len;
+	u8 order;
+	u8 value;
 	struct srdma_icrc_flow icrc;
 	u32 icrc_base;
 	u8 bth[8];

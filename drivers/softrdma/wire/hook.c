@@ -19,12 +19,13 @@
 #include "objects/device.h"
 #include "objects/mcast.h"
 #include "objects/qp.h"
-#include "observe/fault.h"
 #include "wire/drop.h"
+#include "wire/frame.h"
 #include "wire/hook.h"
 #include "wire/netns.h"
 #include "wire/packet_in.h"
 #include "wire/shortcut.h"
+#include "wire/tamper.h"
 
 /*
  * No kernel makes longer trains (UDP_MAX_SEGMENTS of the newest), but a
@@ -280,14 +281,6 @@ static void deliver_to_group(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
-static bool is_lost_on_demand(struct sk_buff *skb)
-{
-	if (!srdma_fault(SRDMA_FAULT_RX))
-		return false;
-	drop_all(skb, SRDMA_STAT_RX_FAULT);
-	return true;
-}
-
 /* @pass: what the stack let them in by; NULL: it was not asked */
 static void dispatch(struct sk_buff *skb, const u64 *pass)
 {
@@ -296,8 +289,6 @@ static void dispatch(struct sk_buff *skb, const u64 *pass)
 	enum srdma_stat why;
 	bool response;
 
-	if (is_lost_on_demand(skb))
-		return;
 	if (srdma_packet_in_is_multicast(skb)) {
 		deliver_to_group(skb);
 		consume_skb(skb);
@@ -343,19 +334,11 @@ void srdma_hook_dispatch(struct sk_buff *skb)
  */
 void srdma_hook_dispatch_looped(struct sk_buff_head *list)
 {
-	struct sk_buff *skb, *next;
 	enum srdma_stat why;
 	struct srdma_qp *qp;
+	struct sk_buff *skb;
 	bool response;
 
-	skb_queue_walk_safe(list, skb, next) {
-		if (!srdma_fault(SRDMA_FAULT_RX))
-			continue;
-		__skb_unlink(skb, list);
-		drop_all(skb, SRDMA_STAT_RX_FAULT);
-	}
-	if (skb_queue_empty(list))
-		return;
 	qp = srdma_hook_taker(skb_peek(list), &response, &why);
 	if (qp) {
 		if (trace_srdma_rx_enabled())
@@ -369,6 +352,58 @@ void srdma_hook_dispatch_looped(struct sk_buff_head *list)
 		drop_all(skb, why);
 }
 
+/* A frame that has come, and has passed the rules. */
+static void take_frame(struct srdma_dev *dev, struct sk_buff *frame)
+{
+	const struct srdma_frame how = *srdma_frame(frame);
+	enum srdma_stat why;
+
+	if (!srdma_hook_open(dev, frame, how.is_v6, &why)) {
+		srdma_drop(dev, why, 1);
+		kfree_skb(frame);
+		return;
+	}
+	srdma_packet_in(frame)->order = how.order;
+	srdma_packet_in(frame)->value = how.value;
+	dispatch(frame, NULL);
+}
+
+/* Not inlined: see send_local_frames(). */
+static noinline void show_to_rules(struct sk_buff *skb)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	struct srdma_dev *dev = in->dev;
+	struct sk_buff_head frames;
+	int lost;
+
+	__skb_queue_head_init(&frames);
+	lost = srdma_frames_cut(skb, in->is_v6, &frames);
+	consume_skb(skb);
+	if (lost)
+		srdma_drop(dev, SRDMA_STAT_RX_NO_MEMORY, lost);
+	srdma_tamper(dev, SRDMA_NL_POINT_RX, NULL, &frames, take_frame);
+}
+
+/**
+ * srdma_hook_take_sent - take a frame that a QP of the same device has sent
+ * @dev: device
+ * @frame: consumed
+ *
+ * Bottom halves are disabled.
+ */
+void srdma_hook_take_sent(struct srdma_dev *dev, struct sk_buff *frame)
+{
+	struct sk_buff_head frames;
+
+	if (!srdma_rules_look(&dev->rules, SRDMA_NL_POINT_RX)) {
+		take_frame(dev, frame);
+		return;
+	}
+	__skb_queue_head_init(&frames);
+	__skb_queue_tail(&frames, frame);
+	srdma_tamper(dev, SRDMA_NL_POINT_RX, NULL, &frames, take_frame);
+}
+
 /**
  * srdma_hook_give - give packets of the network to a QP
  * @qp: the one that srdma_hook_taker() has found; its reference is put
@@ -378,7 +413,9 @@ void srdma_hook_dispatch_looped(struct sk_buff_head *list)
 void srdma_hook_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 {
 	take_skb(skb);
-	if (!is_lost_on_demand(skb))
+	if (srdma_rules_look(&qp->dev->rules, SRDMA_NL_POINT_RX))
+		show_to_rules(skb);
+	else
 		deliver(qp, response, skb);
 	srdma_qp_put(qp);
 }
@@ -430,7 +467,10 @@ static unsigned int receive_here(struct srdma_dev *dev, struct sk_buff *skb,
 		return NF_DROP;
 	}
 	take_skb(skb);
-	dispatch(skb, &pass);
+	if (srdma_rules_look(&dev->rules, SRDMA_NL_POINT_RX))
+		show_to_rules(skb);
+	else
+		dispatch(skb, &pass);
 	return NF_STOLEN;
 }
 

@@ -16,6 +16,7 @@ struct srdma_qp;
 int srdma_hook_register(struct net *net);
 void srdma_hook_unregister(struct net *net);
 void srdma_hook_dispatch(struct sk_buff *skb);
+void srdma_hook_take_sent(struct srdma_dev *dev, struct sk_buff *frame);
 void srdma_hook_dispatch_looped(struct sk_buff_head *list);
 
 bool srdma_hook_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,

@@ -9,14 +9,15 @@
 
 #include "objects/device.h"
 #include "objects/qp.h"
-#include "observe/fault.h"
 #include "wire/drop.h"
+#include "wire/frame.h"
 #include "wire/hook.h"
 #include "wire/inflight.h"
 #include "wire/loop.h"
 #include "wire/netns.h"
 #include "wire/packet_in.h"
 #include "wire/path.h"
+#include "wire/tamper.h"
 #include "wire/train.h"
 #include "wire/tx.h"
 
@@ -42,22 +43,67 @@ static void flush_looped(struct srdma_outbox *outbox)
 		srdma_hook_dispatch_looped(&outbox->looped);
 }
 
+static void count_looped(const struct srdma_tx *tx, struct sk_buff *skb)
+{
+	struct srdma_dev *dev = tx->qp->dev;
+
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
+	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
+		       srdma_loop_of(skb)->burst.len);
+	trace_srdma_tx(tx, skb, 0, tx->burst->count);
+}
+
+/* A rule looks at single packets, sent or received. */
+static bool wants_frames(const struct srdma_dev *dev)
+{
+	return srdma_rules_look(&dev->rules, SRDMA_NL_POINT_TX) ||
+	       srdma_rules_look(&dev->rules, SRDMA_NL_POINT_RX);
+}
+
+/*
+ * Looped packets one by one, as they would be on the wire, and as they would come
+ * from there. Not inlined: nobody does this for speed.
+ */
+static noinline enum srdma_tx_result send_local_frames(const struct srdma_tx *tx)
+{
+	struct srdma_dev *dev = tx->qp->dev;
+	struct srdma_tx copied = *tx;
+	struct sk_buff_head frames;
+	struct sk_buff *skb;
+	u32 lost;
+
+	/* What was built before goes before. */
+	if (tx->outbox)
+		flush_looped(tx->outbox);
+	copied.offer = NULL;
+	skb = srdma_loop_build(&copied);
+	if (IS_ERR(skb))
+		return why_not_built(skb);
+	count_looped(tx, skb);
+	__skb_queue_head_init(&frames);
+	lost = srdma_frames_write(skb, tx->av, tx->path->id, &frames);
+	tx->path->id += tx->burst->count;
+	srdma_loop_free(skb);
+	if (lost)
+		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, lost);
+	srdma_tamper(dev, SRDMA_NL_POINT_TX, tx->qp, &frames,
+		     srdma_hook_take_sent);
+	return SRDMA_TX_SENT;
+}
+
 static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 {
 	struct srdma_outbox *outbox = tx->outbox;
-	struct srdma_dev *dev = tx->qp->dev;
 	struct sk_buff *skb;
 	u32 len;
 
-	if (srdma_fault(SRDMA_FAULT_MEMORY))
-		return SRDMA_TX_NOMEM;
+	if (wants_frames(tx->qp->dev))
+		return send_local_frames(tx);
 	skb = srdma_loop_build(tx);
 	if (IS_ERR(skb))
 		return why_not_built(skb);
-	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
+	count_looped(tx, skb);
 	len = srdma_loop_of(skb)->burst.len;
-	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES, len);
-	trace_srdma_tx(tx, skb, 0, tx->burst->count);
 	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
 		srdma_hook_dispatch(skb);
 		return SRDMA_TX_SENT;
@@ -67,6 +113,44 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
 		flush_looped(outbox);
 	return SRDMA_TX_SENT;
+}
+
+static bool was_refused(int err)
+{
+	return err < 0 || err == NET_XMIT_DROP;
+}
+
+/* A frame that the rules let go. */
+static void hand_over_frame(struct srdma_dev *dev, struct sk_buff *frame)
+{
+	bool is_v6 = srdma_frame(frame)->is_v6;
+	struct net *net = dev->net->net;
+	int err;
+
+	srdma_stat_inc(dev, SRDMA_STAT_TX_PACKETS);
+	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, srdma_frame_len(frame));
+	memset(frame->cb, 0, sizeof(frame->cb));
+	rcu_read_lock();
+	err = is_v6 ? ip6_local_out(net, NULL, frame) :
+		      ip_local_out(net, NULL, frame);
+	rcu_read_unlock();
+	if (was_refused(err))
+		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, 1);
+}
+
+/* The packets of an skb one by one. Not inlined: see send_local_frames(). */
+static noinline void hand_over_frames(struct srdma_qp *qp, bool is_v6,
+				      struct sk_buff *skb)
+{
+	struct sk_buff_head frames;
+	int lost;
+
+	__skb_queue_head_init(&frames);
+	lost = srdma_frames_cut(skb, is_v6, &frames);
+	kfree_skb(skb);
+	if (lost)
+		srdma_drop(qp->dev, SRDMA_STAT_TX_DROPPED, lost);
+	srdma_tamper(qp->dev, SRDMA_NL_POINT_TX, qp, &frames, hand_over_frame);
 }
 
 /*
@@ -82,6 +166,10 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 	struct net *net = dev->net->net;
 	int err;
 
+	if (srdma_rules_look(&dev->rules, SRDMA_NL_POINT_TX)) {
+		hand_over_frames(qp, path->av.is_v6, skb);
+		return;
+	}
 	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);
 	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, skb->len - path->hdr_len);
 	if (count > 1)
@@ -90,7 +178,7 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 	srdma_inflight_add(qp, skb);
 	err = path->av.is_v6 ? ip6_local_out(net, NULL, skb) :
 			       ip_local_out(net, NULL, skb);
-	if (err < 0 || err == NET_XMIT_DROP)
+	if (was_refused(err))
 		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
 }
 
@@ -126,8 +214,6 @@ static int build_alone(struct srdma_builder *b, u32 *count, struct built *built)
 {
 	struct sk_buff *skb;
 
-	if (srdma_fault(SRDMA_FAULT_MEMORY))
-		return -ENOMEM;
 	skb = srdma_train_build(b, count);
 	if (IS_ERR(skb))
 		return PTR_ERR(skb);
@@ -168,8 +254,6 @@ static int build_with_others(struct srdma_builder *b, u32 *count, u32 most,
 		end_train(tx, built);
 	if (!train->skb && !(tx->more && ends && most > 1))
 		return build_alone(b, count, built);
-	if (srdma_fault(SRDMA_FAULT_MEMORY))
-		return -ENOMEM;
 	err = srdma_train_add(train, b, count);
 	if (!err)
 		trace_srdma_tx(tx, train->skb, b->first, *count);
@@ -268,6 +352,24 @@ static int find_way(const struct srdma_tx *tx)
 	return err;
 }
 
+/* Does a rule keep the packets from being made? */
+static noinline bool is_stopped(const struct srdma_tx *tx,
+				enum srdma_tx_result *result)
+{
+	u8 action;
+
+	if (!srdma_tamper_burst(tx->qp, &tx->av->dst, tx->burst->first,
+				tx->burst->psn, &action))
+		return false;
+	*result = SRDMA_TX_NOMEM;
+	if (action == SRDMA_NL_ACT_NO_ROUTE) {
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
+			   tx->burst->count);
+		*result = SRDMA_TX_NOROUTE;
+	}
+	return true;
+}
+
 /**
  * srdma_tx_send - send a burst
  * @tx: what, from whom, to whom
@@ -283,8 +385,11 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 	bool is_local = false;
 
 	*count = tx->burst->count;
+	if (srdma_rules_look(&tx->qp->dev->rules, SRDMA_NL_POINT_TX) &&
+	    is_stopped(tx, &result))
+		return result;
 	rcu_read_lock();
-	if (srdma_fault(SRDMA_FAULT_ROUTE) || find_way(tx)) {
+	if (find_way(tx)) {
 		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
 			   tx->burst->count);
 		result = SRDMA_TX_NOROUTE;

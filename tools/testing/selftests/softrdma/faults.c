@@ -1,75 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Faults on demand (Documentation/softrdma/guide/faults.rst): whatever is lost or
- * missing now and then, a reliable connection delivers each message once and
- * in order.
+ * Faults by rule (Documentation/softrdma/guide/faults.rst): which of what passes is
+ * meant, what may be asked for and by whom, and that whatever is lost or missing
+ * now and then, a reliable connection delivers each message once and in order.
  */
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "counters.h"
 #include "duo.h"
+#include "nldev.h"
+#include "rules.h"
 
-#define KNOBS "/sys/kernel/debug/softrdma"
+/* What the debug kernel has for tests of engines (debug-kernel.rst). */
+#define DEFER "/sys/kernel/debug/softrdma/defer"
+
+/* An end is at path MTU 1024: so many packets are a message of this length. */
+#define MTU		1024
+#define PACKETS(n)	((n) * MTU)
 
 FIXTURE(faults)
 {
 	struct verbs_set set;
 	struct duo duo;
-	bool possible;
 };
 
 FIXTURE_SETUP(faults)
 {
-	struct stat st;
-
 	memset(&self->duo, 0, sizeof(self->duo));
+	ASSERT_EQ(0, rules_flush(TOPO_LINK));
 	ASSERT_EQ(0, verbs_open_set(&self->set, TOPO_LINK));
-	if (stat(KNOBS, &st))
-		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	self->possible = !stat(KNOBS, &st);
 }
-
-/* The harness of older kernels runs a test whose set-up was skipped. */
-#define NEED_FAULTS()							\
-	do {								\
-		if (!self->possible)					\
-			SKIP(return, "no CONFIG_FAULT_INJECTION");	\
-	} while (0)
 
 FIXTURE_TEARDOWN(faults)
 {
+	EXPECT_EQ(0, rules_flush(TOPO_LINK));
 	EXPECT_EQ(0, duo_close(&self->duo));
 	EXPECT_EQ(0, verbs_close_set(&self->set));
-}
-
-static int set_knob(const char *fault, const char *knob, const char *value)
-{
-	char path[128];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), KNOBS "/%s/%s", fault, knob);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int begin(const char *fault, const char *percent)
-{
-	return set_knob(fault, "verbose", "0") ?:
-	       set_knob(fault, "times", "-1") ?:
-	       set_knob(fault, "probability", percent);
-}
-
-static int end(const char *fault)
-{
-	return set_knob(fault, "probability", "0");
 }
 
 /* Messages of many lengths, each checked. 0, or what went wrong. */
@@ -99,28 +71,68 @@ static int exchange(struct duo *duo, int messages)
 	return 0;
 }
 
+/* One WRITE; its status, or -1. */
+static int write_status(struct duo *duo, uint32_t len)
+{
+	struct ibv_wc wc;
+
+	if (duo_write(&duo->end[0], &duo->end[1], 1, len,
+		      duo->end[1].mr->rkey))
+		return -1;
+	return duo_poll(duo->end[0].send_cq, &wc, 1) == 1 ? (int)wc.status : -1;
+}
+
+/* Its exit status, or -1. */
+static int wait_for_child(void)
+{
+	int status;
+
+	if (wait(&status) < 0 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* ---- by chance ---- */
+
 TEST_F(faults, what_is_lost_is_sent_again)
 {
 	int64_t before = counters_get("rx_drop_injected");
+	int id;
 
-	NEED_FAULTS();
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
-	ASSERT_EQ(0, begin("fail_rx", "5"));
+	id = rules_add(TOPO_LINK, "rx prob 3%% seed 1 drop");
+	ASSERT_LT(0, id);
 	EXPECT_EQ(0, exchange(&self->duo, 200));
-	EXPECT_EQ(0, end("fail_rx"));
-	EXPECT_LT(before, counters_get("rx_drop_injected"));
+	EXPECT_LT(0, rules_hits(TOPO_LINK, id));
+	EXPECT_EQ(rules_hits(TOPO_LINK, id),
+		  counters_get("rx_drop_injected") - before);
+}
+
+TEST_F(faults, what_is_lost_before_it_leaves_is_sent_again)
+{
+	int64_t before = counters_get("tx_drop_injected");
+	int id;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	id = rules_add(TOPO_LINK, "tx prob 0.03 seed 7 drop");
+	ASSERT_LT(0, id);
+	EXPECT_EQ(0, exchange(&self->duo, 200));
+	EXPECT_LT(0, rules_hits(TOPO_LINK, id));
+	EXPECT_EQ(rules_hits(TOPO_LINK, id),
+		  counters_get("tx_drop_injected") - before);
 }
 
 TEST_F(faults, want_of_memory_is_a_loss)
 {
 	int64_t before = counters_get("timer_retry") +
 			 counters_get("timer_probe");
+	int id;
 
-	NEED_FAULTS();
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
-	ASSERT_EQ(0, begin("fail_memory", "5"));
+	id = rules_add(TOPO_LINK, "prob 5%% no-memory");
+	ASSERT_LT(0, id);
 	EXPECT_EQ(0, exchange(&self->duo, 200));
-	EXPECT_EQ(0, end("fail_memory"));
+	EXPECT_LT(0, rules_hits(TOPO_LINK, id));
 	EXPECT_LT(before, counters_get("timer_retry") +
 			  counters_get("timer_probe"));
 }
@@ -128,28 +140,296 @@ TEST_F(faults, want_of_memory_is_a_loss)
 TEST_F(faults, want_of_a_route_is_a_loss)
 {
 	int64_t before = counters_get("tx_no_route");
+	int id;
 
-	NEED_FAULTS();
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
-	ASSERT_EQ(0, begin("fail_route", "5"));
+	id = rules_add(TOPO_LINK, "prob 5%% no-route");
+	ASSERT_LT(0, id);
 	EXPECT_EQ(0, exchange(&self->duo, 200));
-	EXPECT_EQ(0, end("fail_route"));
+	EXPECT_LT(0, rules_hits(TOPO_LINK, id));
 	EXPECT_LT(before, counters_get("tx_no_route"));
+}
+
+static int set_defer(const char *knob, const char *value)
+{
+	char path[128];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), DEFER "/%s", knob);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
 }
 
 /* Always: nothing is there any more when the call returns, but it comes. */
 TEST_F(faults, softirq_does_what_the_caller_did_not)
 {
 	struct ibv_wc wc;
+	struct stat st;
 
-	NEED_FAULTS();
+	if (stat(DEFER, &st))
+		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (stat(DEFER, &st))
+		SKIP(return, "no CONFIG_FAULT_INJECTION");
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
-	ASSERT_EQ(0, begin("defer", "100"));
+	ASSERT_EQ(0, set_defer("verbose", "0"));
+	ASSERT_EQ(0, set_defer("times", "-1"));
+	ASSERT_EQ(0, set_defer("probability", "100"));
 	EXPECT_EQ(0, exchange(&self->duo, 300));
-	EXPECT_EQ(0, end("defer"));
+	EXPECT_EQ(0, set_defer("probability", "0"));
 	EXPECT_EQ(0, duo_recv(&self->duo.end[1], 1, 0, 64));
 	EXPECT_EQ(0, duo_send(&self->duo.end[0], 1, 0, 64, 0));
 	EXPECT_EQ(1, duo_poll(self->duo.end[0].send_cq, &wc, 1));
+}
+
+/* ---- which of them ---- */
+
+/* Adds a rule, writes 8 packets twice, and says how often it has hit. */
+static long hits_of(struct duo *duo, const char *words)
+{
+	int id = rules_add(TOPO_LINK, "%s", words);
+	long hits;
+
+	if (id <= 0 || write_status(duo, PACKETS(8)) ||
+	    write_status(duo, PACKETS(8)))
+		return -1;
+	hits = rules_hits(TOPO_LINK, id);
+	return rules_flush(TOPO_LINK) ? -1 : hits;
+}
+
+/* Marked packets are not lost: each is seen once. */
+TEST_F(faults, the_ones_that_are_counted_out_are_meant)
+{
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	EXPECT_EQ(16, hits_of(&self->duo, "rx op WRITE* ce"));
+	EXPECT_EQ(12, hits_of(&self->duo, "rx op WRITE_MIDDLE ce"));
+	EXPECT_EQ(2, hits_of(&self->duo, "rx op write_last ce"));
+	EXPECT_EQ(1, hits_of(&self->duo, "rx op WRITE* nth 3 ce"));
+	EXPECT_EQ(5, hits_of(&self->duo, "rx op WRITE* every 3 ce"));
+	EXPECT_EQ(4, hits_of(&self->duo, "rx op WRITE* after 12 ce"));
+	EXPECT_EQ(1, hits_of(&self->duo, "rx op WRITE* after 12 nth 4 ce"));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx op WRITE* after 12 nth 5 ce"));
+	EXPECT_EQ(2, hits_of(&self->duo, "rx op WRITE* times 2 ce"));
+	EXPECT_EQ(16, hits_of(&self->duo, "tx op WRITE* ce"));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx op SEND* ce"));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx op READ_RESPONSE* ce"));
+}
+
+TEST_F(faults, whose_they_are_is_asked)
+{
+	struct duo_end *end = self->duo.end;
+	char words[128];
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	snprintf(words, sizeof(words), "rx qp %u op WRITE* ce",
+		 end[1].qp->qp_num);
+	EXPECT_EQ(16, hits_of(&self->duo, words));
+	snprintf(words, sizeof(words), "rx qp %u op WRITE* ce",
+		 end[0].qp->qp_num);
+	EXPECT_EQ(0, hits_of(&self->duo, words));
+	snprintf(words, sizeof(words), "tx qp %u op WRITE* ce",
+		 end[0].qp->qp_num);
+	EXPECT_EQ(16, hits_of(&self->duo, words));
+	snprintf(words, sizeof(words), "rx pid %d op WRITE* ce", getpid());
+	EXPECT_EQ(16, hits_of(&self->duo, words));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx pid 1 op WRITE* ce"));
+	EXPECT_EQ(16, hits_of(&self->duo, "rx peer " TOPO_IPV4 " op WRITE* ce"));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx peer 10.1.2.3 op WRITE* ce"));
+}
+
+/* The first PSN is what the QP was told; a PSN by itself is that number. */
+TEST_F(faults, a_psn_is_one_packet)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	char words[128];
+	int id;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, ibv_query_qp(self->duo.end[0].qp, &attr, IBV_QP_SQ_PSN,
+				  &init));
+	id = rules_add(TOPO_LINK, "rx op WRITE* psn +5 ce");
+	ASSERT_LT(0, id);
+	snprintf(words, sizeof(words), "tx op WRITE* psn %u ce",
+		 (attr.sq_psn + 11) & 0xffffff);
+	EXPECT_EQ(1, hits_of(&self->duo, words));
+	/* The flush of the other took it along. */
+	EXPECT_EQ(-1, rules_hits(TOPO_LINK, id));
+	EXPECT_EQ(0, hits_of(&self->duo, "rx op WRITE* psn +5 ce"));
+	EXPECT_EQ(1, hits_of(&self->duo, "rx op WRITE* psn +34 ce"));
+}
+
+/* The first rule that hits has the packet; the next does not see it. */
+TEST_F(faults, one_packet_has_one_fault)
+{
+	int first, second;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	first = rules_add(TOPO_LINK, "rx op WRITE* nth 2 ce");
+	second = rules_add(TOPO_LINK, "rx op WRITE* ce");
+	EXPECT_EQ(0, write_status(&self->duo, PACKETS(8)));
+	EXPECT_EQ(1, rules_hits(TOPO_LINK, first));
+	EXPECT_EQ(8, rules_seen(TOPO_LINK, first));
+	EXPECT_EQ(7, rules_seen(TOPO_LINK, second));
+}
+
+/* The same seed, the same fate: one packet after the other, 100 times. */
+TEST_F(faults, the_same_rules_make_the_same_events)
+{
+	struct duo_end *end = self->duo.end;
+	uint8_t first[64] = {}, fate[64];
+	int run, i;
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	for (run = 0; run < 100; run++) {
+		struct ibv_wc wc;
+
+		ASSERT_LT(0, rules_add(TOPO_LINK,
+				"rx op WRITE_ONLY prob 0.5 seed 42 corrupt payload"));
+		for (i = 0; i < 64; i++) {
+			memset(end[0].buf, 0x5a, 8);
+			ASSERT_EQ(0, duo_write(&end[0], &end[1], i, 8,
+					       end[1].mr->rkey));
+			ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
+			ASSERT_EQ(0, wc.status);
+			fate[i] = end[1].buf[0] != 0x5a;
+		}
+		ASSERT_EQ(0, rules_flush(TOPO_LINK));
+		if (!run)
+			memcpy(first, fate, sizeof(fate));
+		ASSERT_EQ(0, memcmp(first, fate, sizeof(fate)));
+	}
+	for (i = run = 0; i < 64; i++)
+		run += first[i];
+	EXPECT_LT(16, run);
+	EXPECT_GT(48, run);
+}
+
+/* ---- asking ---- */
+
+TEST_F(faults, rules_are_listed_in_the_words_that_made_them)
+{
+	static const char * const words[] = {
+		"tx qp 17 op SEND_FIRST,SEND_MIDDLE after 1 nth 2 drop",
+		"rx peer 10.0.0.1 psn 5 every 3 times 4 duplicate",
+		"rx peer fd00::1 psn +5 delay 10ms",
+		"rx prob 0.25 seed 9 reorder 3",
+		"tx corrupt icrc",
+		"tx corrupt header rkey 7",
+		"tx corrupt payload 0",
+		"rx truncate 4",
+		"rx answer nak access",
+		"rx answer rnr 12",
+		"rx answer nothing",
+		"wr op WRITE status LOC_PROT_ERR",
+		"verb create_qp errno ENOMEM",
+		"tx port-down 1500ms",
+	};
+	char said[16384], want[256];
+	int i, id;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		id = rules_add(TOPO_LINK, "%s", words[i]);
+		ASSERT_LT(0, id);
+		ASSERT_EQ(0, rules_tool(said, sizeof(said), "fault list %s",
+					TOPO_LINK));
+		snprintf(want, sizeof(want), "link %s id %d %s seen 0 hits 0\n",
+			 TOPO_LINK, id, words[i]);
+		EXPECT_NE(NULL, strstr(said, want)) {
+			TH_LOG("%s is not in %s", want, said);
+		}
+	}
+	EXPECT_EQ(0, rules_tool(said, sizeof(said), "fault del %s %d",
+				TOPO_LINK, id));
+	EXPECT_EQ(1, rules_tool(said, sizeof(said), "fault del %s %d",
+				TOPO_LINK, id));
+	EXPECT_NE(NULL, strstr(said, "no rule of that number"));
+	EXPECT_EQ(0, rules_tool(said, sizeof(said), "-j fault list"));
+	EXPECT_EQ('[', said[0]);
+	EXPECT_NE(NULL, strstr(said, "\"verb\":\"create_qp\""));
+	EXPECT_EQ(0, rules_flush(TOPO_LINK));
+	EXPECT_EQ(0, rules_tool(said, sizeof(said), "fault list"));
+	EXPECT_STREQ("", said);
+}
+
+TEST_F(faults, what_makes_no_sense_is_refused_with_a_reason)
+{
+	EXPECT_TRUE(rules_refused("nosuch", "no softrdma link", "rx drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "cannot be done there",
+				  "tx answer rnr 3"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "cannot be done there",
+				  "wr drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "out of range",
+				  "rx answer rnr 32"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "out of range",
+				  "wr status 0"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "more than 10 s",
+				  "rx delay 11s"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "which QP", "now qp-fatal"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "no QP of that number",
+				  "now qp 0xfffff0 qp-fatal"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "only packets have a PSN",
+				  "wr psn 3 status FATAL_ERR"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "one PSN is enough",
+				  "rx psn 3 psn +3 drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "no such process",
+				  "rx pid 4000000 drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "neither", "rx explode"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "what is to go wrong", "rx"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "is none of them",
+				  "rx op JUMP drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "is no chance",
+				  "rx prob 2 drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "is no field",
+				  "rx corrupt header colour"));
+}
+
+TEST_F(faults, a_link_has_256_rules_at_most)
+{
+	int i;
+
+	for (i = 0; i < 256; i++)
+		ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "256 rules already", "rx drop"));
+}
+
+/* Neither to make them nor to see them, in any user namespace of theirs. */
+TEST_F(faults, who_is_no_administrator_may_not)
+{
+	char said[1024];
+
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
+	if (!fork()) {
+		if (setgid(65534) || setuid(65534))
+			_exit(1);
+		if (rules_tool(said, sizeof(said), "fault list") != 1 ||
+		    !strstr(said, "not permitted"))
+			_exit(2);
+		if (!rules_refused(TOPO_LINK, "not permitted", "rx drop"))
+			_exit(3);
+		_exit(rules_flush(TOPO_LINK) == 1 ? 0 : 4);
+	}
+	EXPECT_EQ(0, wait_for_child());
+}
+
+/* A link belongs to the namespace of its interface. */
+TEST_F(faults, links_of_other_namespaces_are_not_seen)
+{
+	char said[1024];
+
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
+	if (!fork()) {
+		if (unshare(CLONE_NEWNET))
+			_exit(1);
+		if (rules_tool(said, sizeof(said), "fault list") || *said)
+			_exit(2);
+		_exit(rules_refused(TOPO_LINK, "no softrdma link", "rx drop") ?
+		      0 : 3);
+	}
+	EXPECT_EQ(0, wait_for_child());
 }
 
 TEST_HARNESS_MAIN

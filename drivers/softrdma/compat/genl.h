@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What kernels differ in about generic netlink.
+ */
+#ifndef SRDMA_COMPAT_GENL_H
+#define SRDMA_COMPAT_GENL_H
+
+#include <net/genetlink.h>
+
+/* The attributes of the request that a dump answers. */
+static inline struct nlattr **srdma_compat_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef SRDMA_HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What rules want done to a QP, its queues or its device: noted where the rule
+ * hits, and done where it may be.
+ */
+#ifndef SRDMA_EFFECTS_H
+#define SRDMA_EFFECTS_H
+
+#include <linux/types.h>
+
+struct srdma_dev;
+struct srdma_order;
+struct srdma_qp;
+
+/*
+ * Bits of struct srdma_qp.effects: for each action from SRDMA_NL_ACT_QP_ERROR on
+ * one that is about what the QP sends, and one about what it receives.
+ */
+#define SRDMA_EFFECT_RECEIVES	8
+
+bool srdma_effects_cause(struct srdma_dev *dev, struct srdma_qp *qp,
+			 bool receives, const struct srdma_order *order);
+
+#endif
