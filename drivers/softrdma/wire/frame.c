@@ -15,6 +15,7 @@
 #include "proto/icrc.h"
 #include "wire/arrived.h"
 #include "wire/frame.h"
+#include "wire/packet_in.h"
 
 /* Room before the IP header: whatever link it goes over. */
 #define LINK_ROOM	(LL_MAX_HEADER + 32)
@@ -323,7 +324,9 @@ static struct sk_buff *cut_one(const struct sk_buff *skb, bool is_v6, u32 at,
 	/* Nobody has vouched for what came by the wire. */
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
 		frame->ip_summed = CHECKSUM_UNNECESSARY;
-	srdma_frame(frame)->icrc_is_right = has_right_icrc(frame);
+	/* Of a train the last may be shorter than any packet. */
+	srdma_frame(frame)->icrc_is_right = len >= SRDMA_PKT_MIN &&
+					    has_right_icrc(frame);
 	return frame;
 }
 

@@ -14,6 +14,7 @@
 #include "objects/qp.h"
 #include "wire/drop.h"
 #include "wire/frame.h"
+#include "wire/packet_in.h"
 #include "wire/tamper.h"
 
 /* Frames of a device that may wait for their time. */
@@ -306,8 +307,8 @@ static void show(struct passing *at, struct sk_buff *frame)
 {
 	struct srdma_order order;
 
-	/* Is there a BTH at all? */
-	if (srdma_frame_len(frame) < SRDMA_BTH_LEN + SRDMA_ICRC_LEN)
+	/* What is no packet is found to be none behind this. */
+	if (srdma_frame_len(frame) < SRDMA_PKT_MIN)
 		pass_on(at, frame);
 	else if (READ_ONCE(at->dev->rules.port_down))
 		lose(at, frame);
@@ -327,6 +328,7 @@ static void show_sent(struct passing *at, struct srdma_qp *sender,
 
 static void show_received(struct passing *at, struct sk_buff *frame)
 {
+	at->qpn = 0;
 	if (srdma_frame_len(frame) >= SRDMA_BTH_LEN)
 		at->qpn = be32_to_cpu(srdma_frame_bth(frame)->qpn) &
 			  SRDMA_QPN_MASK;

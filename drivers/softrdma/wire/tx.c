@@ -131,6 +131,8 @@ static void hand_over_frame(struct srdma_dev *dev, struct sk_buff *frame)
 	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, srdma_frame_len(frame));
 	memset(frame->cb, 0, sizeof(frame->cb));
 	rcu_read_lock();
+	/* It may have waited: its route tells what interface there still is. */
+	frame->dev = skb_dst(frame)->dev;
 	err = is_v6 ? ip6_local_out(net, NULL, frame) :
 		      ip_local_out(net, NULL, frame);
 	rcu_read_unlock();

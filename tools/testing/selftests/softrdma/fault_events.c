@@ -31,6 +31,7 @@ static int add_again(void)
 	int ret;
 
 	do {
+		usleep(100000);
 		ret = topo_link_add(TOPO_LINK, TOPO_NETDEV);
 	} while (ret == -EEXIST && topo_now_ms() < end);
 	return ret;
@@ -261,13 +262,35 @@ TEST_F(fault_events, a_full_queue_loses_a_completion_and_breaks)
 	EXPECT_EQ(0, ibv_poll_cq(self->duo.end[0].send_cq, 1, &wc));
 }
 
+#define EXPECT_CQ_ERR(which)						\
+	do {								\
+		struct ibv_async_event event;				\
+									\
+		ASSERT_EQ(0, duo_event(self->set.ctx, &event,		\
+				       DUO_WAIT_MS));			\
+		EXPECT_EQ(IBV_EVENT_CQ_ERR, event.event_type);		\
+		EXPECT_EQ(which, event.element.cq);			\
+		ibv_ack_async_event(&event);				\
+	} while (0)
+
+/* That of what is sent, or that of what is received. */
 TEST_F(fault_events, a_queue_breaks_by_itself)
 {
+	struct duo_end *end = self->duo.end;
+
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
 	EXPECT_EQ(0, rules_add(TOPO_LINK, "qp %u cq-error",
-			       self->duo.end[0].qp->qp_num));
-	EXPECT_EVENT(IBV_EVENT_CQ_ERR);
-	EXPECT_TRUE(await_error(self->duo.end[0].qp));
+			       end[0].qp->qp_num));
+	EXPECT_CQ_ERR(end[0].send_cq);
+	EXPECT_TRUE(await_error(end[0].qp));
+	ASSERT_EQ(0, duo_close(&self->duo));
+
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op SEND* cq-error"));
+	ASSERT_EQ(0, duo_recv(&end[1], 1, 0, 64));
+	ASSERT_EQ(0, duo_send(&end[0], 1, 0, 64, 0));
+	EXPECT_CQ_ERR(end[1].recv_cq);
+	EXPECT_TRUE(await_error(end[1].qp));
 }
 
 /* ---- the port and the device ---- */

@@ -10,11 +10,6 @@
 #include "../kselftest_harness.h"
 
 #include <errno.h>
-#include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include "duo.h"
 #include "topo.h"
@@ -42,49 +37,6 @@ static void __attribute__((destructor)) teardown(void)
 {
 	tracefs_close();
 	duo_veth_teardown();
-}
-
-static int ethtool(const char *netdev, void *data)
-{
-	struct ifreq ifr = { .ifr_data = data };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int ret;
-
-	snprintf(ifr.ifr_name, IFNAMSIZ, "%s", netdev);
-	ret = ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/* "ethtool -K", which needs no program. 0 or -errno. */
-static int set_feature(const char *netdev, const char *name, bool on)
-{
-	static struct {
-		struct ethtool_gstrings head;
-		char name[256][ETH_GSTRING_LEN];
-	} all = {
-		.head = { .cmd = ETHTOOL_GSTRINGS,
-			  .string_set = ETH_SS_FEATURES },
-	};
-	struct {
-		struct ethtool_sfeatures head;
-		struct ethtool_set_features_block block[8];
-	} set = { .head.cmd = ETHTOOL_SFEATURES };
-	unsigned int i;
-	int ret;
-
-	ret = ethtool(netdev, &all);
-	if (ret)
-		return ret;
-	for (i = 0; i < all.head.len; i++)
-		if (!strncmp(all.name[i], name, ETH_GSTRING_LEN))
-			break;
-	if (i == all.head.len)
-		return -ENOENT;
-	set.head.size = (all.head.len + 31) / 32;
-	set.block[i / 32].valid = 1u << i % 32;
-	set.block[i / 32].requested = on ? 1u << i % 32 : 0;
-	return ethtool(netdev, &set);
 }
 
 FIXTURE(segments)
@@ -197,14 +149,14 @@ TEST_F(segments, netdev_without_segmentation_gets_single_packets)
 {
 	const char *near = "dev=" DUO_NEAR_NETDEV " ";
 
-	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+	ASSERT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
 				 false));
 	EXPECT_EQ(0, send_long(&self->duo));
 	EXPECT_PACKETS(tracefs_count("net_dev_start_xmit", near));
 	EXPECT_EQ(0, tracefs_sum("net_dev_start_xmit", near, "gso_size"));
 	EXPECT_PACKETS(tracefs_count("srdma_rx", "requests packets=1 "));
 	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
-	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+	EXPECT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
 				 true));
 }
 
@@ -214,17 +166,17 @@ TEST_F(segments, netdev_without_segmentation_gets_single_packets)
  */
 TEST_F(segments, single_packets_have_the_icrc_of_the_wire)
 {
-	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+	ASSERT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
 				 false));
-	ASSERT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
+	ASSERT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
 				 false));
 	EXPECT_EQ(0, send_long(&self->duo));
 	EXPECT_PACKETS(tracefs_count("srdma_rx", "requests packets=1 "));
 	EXPECT_PACKETS(tracefs_count("requests packets=1 ", " wire"));
 	EXPECT_EQ(0, tracefs_count("srdma_drop", ""));
-	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
+	EXPECT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-checksum-ip-generic",
 				 true));
-	EXPECT_EQ(0, set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
+	EXPECT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
 				 true));
 }
 

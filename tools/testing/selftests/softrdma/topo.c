@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #define _GNU_SOURCE
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -106,6 +108,38 @@ int topo_set_name(const char *netdev, const char *name)
 
 	snprintf(ifr.ifr_newname, IFNAMSIZ, "%s", name);
 	return netdev_ioctl(netdev, SIOCSIFNAME, &ifr);
+}
+
+int topo_set_feature(const char *netdev, const char *name, bool on)
+{
+	static struct {
+		struct ethtool_gstrings head;
+		char name[256][ETH_GSTRING_LEN];
+	} all = {
+		.head = { .cmd = ETHTOOL_GSTRINGS,
+			  .string_set = ETH_SS_FEATURES },
+	};
+	struct ifreq ifr = { .ifr_data = (void *)&all };
+	struct {
+		struct ethtool_sfeatures head;
+		struct ethtool_set_features_block block[8];
+	} set = { .head.cmd = ETHTOOL_SFEATURES };
+	unsigned int i;
+	int ret;
+
+	ret = netdev_ioctl(netdev, SIOCETHTOOL, &ifr);
+	if (ret)
+		return ret;
+	for (i = 0; i < all.head.len; i++)
+		if (!strncmp(all.name[i], name, ETH_GSTRING_LEN))
+			break;
+	if (i == all.head.len)
+		return -ENOENT;
+	set.head.size = (all.head.len + 31) / 32;
+	set.block[i / 32].valid = 1u << i % 32;
+	set.block[i / 32].requested = on ? 1u << i % 32 : 0;
+	ifr.ifr_data = (void *)&set;
+	return netdev_ioctl(netdev, SIOCETHTOOL, &ifr);
 }
 
 int topo_enter_netns(void)

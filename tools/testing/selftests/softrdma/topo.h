@@ -38,6 +38,9 @@ int topo_set_up(const char *netdev, bool up);
 int topo_set_mtu(const char *netdev, int mtu);
 int topo_set_name(const char *netdev, const char *name);
 
+/* "ethtool -K", by the kernel's name of the feature. 0 or -errno. */
+int topo_set_feature(const char *netdev, const char *name, bool on);
+
 /* Does the device exist, as libibverbs would see it? */
 bool topo_link_exists(const char *name);
 
