@@ -10,7 +10,8 @@ from case import Case
 # With -R both ends meet first; then the client connects at once, and the server
 # only begins to listen. The client means to try again when it comes too early, and
 # crashes instead: what it tries it with, it has freed.
-TOO_EARLY = r"RDMA_CM_EVENT_REJECTED; error: 8"
+# Of datagrams the same news is that the service is not there (SIDR status 1).
+TOO_EARLY = r"RDMA_CM_EVENT_(REJECTED; error: 8|UNREACHABLE; error: 1\b)"
 
 
 def perf(name, prog, *options, quick=False, limit=120, n=20):
