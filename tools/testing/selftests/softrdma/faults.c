@@ -6,19 +6,14 @@
  */
 #include "fixture.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "counters.h"
 #include "duo.h"
+#include "knobs.h"
 #include "nldev.h"
 #include "rules.h"
-
-/* What the debug kernel has for tests of engines (debug-kernel.rst). */
-#define DEFER "/sys/kernel/debug/softrdma/defer"
 
 /* An end is at path MTU 1024: so many packets are a message of this length. */
 #define MTU		1024
@@ -150,36 +145,17 @@ TEST_F(faults, want_of_a_route_is_a_loss)
 	EXPECT_LT(before, counters_get("tx_no_route"));
 }
 
-static int set_defer(const char *knob, const char *value)
-{
-	char path[128];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), DEFER "/%s", knob);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 /* Always: nothing is there any more when the call returns, but it comes. */
 TEST_F(faults, softirq_does_what_the_caller_did_not)
 {
 	struct ibv_wc wc;
-	struct stat st;
 
-	if (stat(DEFER, &st))
-		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	if (stat(DEFER, &st))
+	if (!knob_exists("defer"))
 		SKIP(return, "no CONFIG_FAULT_INJECTION");
 	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
-	ASSERT_EQ(0, set_defer("verbose", "0"));
-	ASSERT_EQ(0, set_defer("times", "-1"));
-	ASSERT_EQ(0, set_defer("probability", "100"));
+	ASSERT_EQ(0, knob_turn("defer", true));
 	EXPECT_EQ(0, exchange(&self->duo, 300));
-	EXPECT_EQ(0, set_defer("probability", "0"));
+	EXPECT_EQ(0, knob_turn("defer", false));
 	EXPECT_EQ(0, duo_recv(&self->duo.end[1], 1, 0, 64));
 	EXPECT_EQ(0, duo_send(&self->duo.end[0], 1, 0, 64, 0));
 	EXPECT_EQ(1, duo_poll(self->duo.end[0].send_cq, &wc, 1));

@@ -12,20 +12,17 @@
  */
 #include "twin_fixture.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "counters.h"
 #include "duo.h"
+#include "knobs.h"
 #include "topo.h"
 
 #undef TEST_F
 #define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 300)
 
-#define KNOBS		"/sys/kernel/debug/softrdma"
 #define QPS		48
 #define LEN		4096
 #define DEPTH		15
@@ -42,26 +39,6 @@
 #define SKB_MOST	(160l << 10)
 
 /* ---- the kernel's side ---- */
-
-static int set_knob(const char *knob, const char *value)
-{
-	char path[128];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), KNOBS "/hold/%s", knob);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static int stall(bool on)
-{
-	return set_knob("verbose", "0") ?: set_knob("times", "-1") ?:
-	       set_knob("probability", on ? "100" : "0");
-}
 
 static long meminfo(const char *what)
 {
@@ -325,18 +302,14 @@ FIXTURE_VARIANT_ADD(hold, veth) { .kind = TWIN_VETH };
 
 FIXTURE_SETUP(hold)
 {
-	struct stat st;
-
-	if (stat(KNOBS, &st))
-		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	self->possible = !stat(KNOBS "/hold", &st);
+	self->possible = knob_exists("hold");
 	counters_use(variant->kind == TWIN_VETH ? TWIN_LINK_B : TWIN_LINK_A);
 }
 
 FIXTURE_TEARDOWN(hold)
 {
 	if (self->possible)
-		EXPECT_EQ(0, stall(false));
+		EXPECT_EQ(0, knob_turn("hold", false));
 }
 
 static int64_t dropped(enum twin_kind kind)
@@ -377,7 +350,7 @@ TEST_F(hold, memory_is_bounded_and_shared)
 
 	/* All that the hog can have waiting: within its share. */
 	held = meminfo("MemAvailable");
-	ASSERT_EQ(0, stall(true));
+	ASSERT_EQ(0, knob_turn("hold", true));
 	waiting = fill(&user, variant->kind);
 	held -= meminfo("MemAvailable");
 	TH_LOG("%lld datagrams wait, in %ld KB of %ld", (long long)waiting,
@@ -394,7 +367,7 @@ TEST_F(hold, memory_is_bounded_and_shared)
 	EXPECT_EQ(before, dropped(variant->kind));
 
 	/* And works, while the hog's are stopped. */
-	ASSERT_EQ(0, stall(false));
+	ASSERT_EQ(0, knob_turn("hold", false));
 	ASSERT_TRUE(send_on(&second));
 	ASSERT_TRUE(has_reached(&second));
 	ASSERT_TRUE(send_on(&second));
@@ -409,15 +382,15 @@ TEST_F(hold, memory_is_bounded_and_shared)
 	/* and so do those that are destroyed as they are. */
 	ASSERT_EQ(0, start(&user, 61003, hog, variant->kind));
 	ASSERT_TRUE(has_reached(&user));
-	ASSERT_EQ(0, stall(true));
+	ASSERT_EQ(0, knob_turn("hold", true));
 	again = fill(&user, variant->kind);
 	EXPECT_GE(again, waiting - waiting / 8);
 	kill(user.pid, SIGKILL);
 	end_of(&user);
-	ASSERT_EQ(0, stall(false));
+	ASSERT_EQ(0, knob_turn("hold", false));
 	ASSERT_EQ(0, start(&user, 61001, hog, variant->kind));
 	ASSERT_TRUE(has_reached(&user));
-	ASSERT_EQ(0, stall(true));
+	ASSERT_EQ(0, knob_turn("hold", true));
 	again = fill(&user, variant->kind);
 	EXPECT_GE(again, waiting - waiting / 8);
 	kill(user.pid, SIGKILL);

@@ -21,11 +21,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "knobs.h"
 #include "nldev.h"
 #include "stranger.h"
 #include "uverbs.h"
@@ -37,8 +36,6 @@
 #define STALLS		3
 /* A request that has not completed by then waits for the thief. */
 #define STALLED_US	3000
-
-#define HOLD		"/sys/kernel/debug/softrdma/hold"
 
 FIXTURE(strangers)
 {
@@ -89,20 +86,6 @@ VARIANT(written_unbind, DEED_WRITTEN, END_UNBIND);
 VARIANT(written_kill, DEED_WRITTEN, END_KILL);
 
 /* ---- the owner ---- */
-
-static int set_hold(const char *knob, const char *value)
-{
-	char path[128];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), HOLD "/%s", knob);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
 
 /* What comes, and that is the owner's, stays where it is. */
 static bool hold_thief(int knob)
@@ -399,7 +382,6 @@ static void be_owner(struct table *table, uint8_t *mem, enum deed deed,
 FIXTURE_SETUP(strangers)
 {
 	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	struct stat st;
 
 	self->table = mmap(NULL, sizeof(*self->table), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -411,15 +393,13 @@ FIXTURE_SETUP(strangers)
 	stranger_pin(0);
 	ASSERT_EQ(0, setrlimit(RLIMIT_MEMLOCK, &unlimited));
 	ASSERT_EQ(0, topo_run("chmod a+rw /dev/infiniband/uverbs*"));
-	if (stat(HOLD, &st))
-		mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	self->by_hold = !stat(HOLD, &st);
+	self->by_hold = knob_exists("hold");
 }
 
 FIXTURE_TEARDOWN(strangers)
 {
 	if (self->by_hold)
-		EXPECT_EQ(0, set_hold("probability", "0"));
+		EXPECT_EQ(0, knob_turn("hold", false));
 	munmap(self->table, sizeof(*self->table));
 	munmap(self->mem, DEPTH * LENGTH);
 }
@@ -427,9 +407,8 @@ FIXTURE_TEARDOWN(strangers)
 /* What the owner writes to without a right to: opened before it gave that up. */
 static int open_knob(void)
 {
-	set_hold("verbose", "0");
-	set_hold("times", "-1");
-	return open(HOLD "/probability", O_WRONLY);
+	knob_turn("hold", false);
+	return open(KNOBS "/hold/probability", O_WRONLY);
 }
 
 /* The owner goes, or its device; then its pages hold what somebody else has. */
