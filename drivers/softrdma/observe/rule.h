@@ -150,6 +150,15 @@ static inline bool srdma_rules_look(const struct srdma_rules *rules,
 	       READ_ONCE(rules->looked_at[point]);
 }
 
+/* Of packets, sent or received? Then each is to be by itself, with its bytes. */
+static inline bool
+srdma_rules_look_at_packets(const struct srdma_rules *rules)
+{
+	return static_branch_unlikely(&srdma_rules_exist) &&
+	       (READ_ONCE(rules->looked_at[SRDMA_NL_POINT_TX]) ||
+		READ_ONCE(rules->looked_at[SRDMA_NL_POINT_RX]));
+}
+
 void srdma_rules_init(struct srdma_rules *rules);
 void srdma_rules_uninit(struct srdma_rules *rules);
 

@@ -368,7 +368,7 @@ static void take_frame(struct srdma_dev *dev, struct sk_buff *frame)
 	dispatch(frame, NULL);
 }
 
-/* Not inlined: see send_local_frames(). */
+/* Not inlined: as in wire/tx.c. */
 static noinline void show_to_rules(struct sk_buff *skb)
 {
 	const struct srdma_packet_in *in = srdma_packet_in(skb);

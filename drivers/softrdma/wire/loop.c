@@ -99,7 +99,9 @@ static bool can_lend(struct srdma_qp *qp)
 {
 	const struct srdma_send_user *user = qp->req.user;
 
-	return srdma_loans_are_open(&qp->req.loans, user ? user->owner : NULL);
+	/* Rules look at bytes, not at where they are. */
+	return !srdma_rules_look_at_packets(&qp->dev->rules) &&
+	       srdma_loans_are_open(&qp->req.loans, user ? user->owner : NULL);
 }
 
 /* Notes where the payload is, which can be had at present. */

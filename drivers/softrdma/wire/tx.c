@@ -53,40 +53,26 @@ static void count_looped(const struct srdma_tx *tx, struct sk_buff *skb)
 	trace_srdma_tx(tx, skb, 0, tx->burst->count);
 }
 
-/* A rule looks at single packets, sent or received. */
-static bool wants_frames(const struct srdma_dev *dev)
-{
-	return srdma_rules_look(&dev->rules, SRDMA_NL_POINT_TX) ||
-	       srdma_rules_look(&dev->rules, SRDMA_NL_POINT_RX);
-}
-
 /*
  * Looped packets one by one, as they would be on the wire, and as they would come
  * from there. Not inlined: nobody does this for speed.
  */
-static noinline enum srdma_tx_result send_local_frames(const struct srdma_tx *tx)
+static noinline enum srdma_tx_result send_frames(const struct srdma_tx *tx,
+						 struct sk_buff *skb)
 {
-	struct srdma_dev *dev = tx->qp->dev;
-	struct srdma_tx copied = *tx;
 	struct sk_buff_head frames;
-	struct sk_buff *skb;
 	u32 lost;
 
 	/* What was built before goes before. */
 	if (tx->outbox)
 		flush_looped(tx->outbox);
-	copied.offer = NULL;
-	skb = srdma_loop_build(&copied);
-	if (IS_ERR(skb))
-		return why_not_built(skb);
-	count_looped(tx, skb);
 	__skb_queue_head_init(&frames);
 	lost = srdma_frames_write(skb, tx->av, tx->path->id, &frames);
 	tx->path->id += tx->burst->count;
 	srdma_loop_free(skb);
 	if (lost)
-		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, lost);
-	srdma_tamper(dev, SRDMA_NL_POINT_TX, tx->qp, &frames,
+		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_DROPPED, lost);
+	srdma_tamper(tx->qp->dev, SRDMA_NL_POINT_TX, tx->qp, &frames,
 		     srdma_hook_take_sent);
 	return SRDMA_TX_SENT;
 }
@@ -97,12 +83,14 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	struct sk_buff *skb;
 	u32 len;
 
-	if (wants_frames(tx->qp->dev))
-		return send_local_frames(tx);
 	skb = srdma_loop_build(tx);
 	if (IS_ERR(skb))
 		return why_not_built(skb);
 	count_looped(tx, skb);
+	/* What was lent just before a rule was made passes it. */
+	if (srdma_rules_look_at_packets(&tx->qp->dev->rules) &&
+	    !srdma_loop_of(skb)->loan)
+		return send_frames(tx, skb);
 	len = srdma_loop_of(skb)->burst.len;
 	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
 		srdma_hook_dispatch(skb);
@@ -140,7 +128,7 @@ static void hand_over_frame(struct srdma_dev *dev, struct sk_buff *frame)
 		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, 1);
 }
 
-/* The packets of an skb one by one. Not inlined: see send_local_frames(). */
+/* The packets of an skb one by one. Not inlined: see send_frames(). */
 static noinline void hand_over_frames(struct srdma_qp *qp, bool is_v6,
 				      struct sk_buff *skb)
 {
