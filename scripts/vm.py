@@ -34,6 +34,8 @@ import sys
 import tempfile
 import time
 
+import qemu
+
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 SCRIPTS = os.path.join(TOP, "scripts")
 GUEST = os.path.join(SCRIPTS, "guest")
@@ -305,6 +307,7 @@ class Run:
         self.nodes = ["A", "B"] if args.topology == "pair" else ["A"]
         self.timeout = args.timeout
         self.hung = False
+        self.given_up = {}
         self.dir = make_log_dir(name)
         self.qemu = {}
         self.shown = 0
@@ -354,9 +357,8 @@ class Run:
         # panic in the timer check.
         append += ["tsc=reliable", "no_timer_check"]
         if self.accel == "tcg":
-            append.append(f"tsc_early_khz={host_khz()}")
-        # With erms the guest copies by `rep movsb`, emulated bytewise.
-        return [*machine, "-cpu", "max,la57=off,erms=off"], append
+            append.append(f"tsc_early_khz={qemu.host_khz()}")
+        return [*machine, "-cpu", qemu.emulated_cpu()], append
 
     def qemu_command(self, node):
         a = self.args
@@ -437,11 +439,13 @@ class Run:
             if show:
                 self.show_output()
             if time.monotonic() > end:
-                if show and not told:
-                    note(f"no end after {limit} s; the kernel is given up")
+                self.give_up(f"it had not ended after {limit} s" + (
+                    ", nor after its peer" if told else ""))
                 break
             if time.monotonic() > begin and not self.has_begun():
                 self.hung = True
+                self.give_up("its init had not begun after "
+                             f"{init_by(self.accel):.0f} s")
                 break
             # B serves until it is told; A ended before it could tell.
             if (len(self.qemu) == 2 and not told and
@@ -453,11 +457,18 @@ class Run:
             # A peer that ends first is lost: the other would wait for it.
             if (len(self.qemu) == 2 and self.qemu["B"].poll() is not None and
                     not os.path.exists(self.path("peer/quit"))):
+                self.give_up("its peer was lost")
                 break
             time.sleep(0.05)
         self.stop()
         if show:
             self.show_output()
+
+    def give_up(self, why):
+        """Keep the reason why those that still run are about to be ended."""
+        for node, q in self.qemu.items():
+            if q.poll() is None:
+                self.given_up[node] = why
 
     def stop(self):
         for q in self.qemu.values():
@@ -508,6 +519,18 @@ class Run:
                     break
         return found
 
+    def explain_loss(self, node):
+        """What its console, its emulator and the exit status of that said."""
+        q = self.qemu.get(node)
+        note(f"node {node} was lost; the emulator "
+             f"{qemu.how_it_ended(q and q.returncode, self.given_up.get(node))}")
+        for what, name, lines in (("the end of its console", "console", 25),
+                                  ("the emulator said", "qemu", 10)):
+            tail = self.read(f"{name}.{node}").rstrip().splitlines()[-lines:]
+            note(f"{what}:" if tail else f"{what}: nothing")
+            for line in tail:
+                print(f"    {line}", file=sys.stderr)
+
     def verdict(self):
         """Exit status of the whole, having said what is wrong."""
         status = {n: self.read(f"status.{n}").strip() for n in self.nodes}
@@ -520,10 +543,7 @@ class Run:
             print("\n".join(reports), file=sys.stderr)
         for node in self.nodes:
             if not status[node]:
-                note(f"node {node} was lost; the end of its console:")
-                tail = self.read(f"console.{node}").splitlines()[-25:]
-                tail += self.read(f"qemu.{node}").splitlines()[-5:]
-                print("\n".join(tail), file=sys.stderr)
+                self.explain_loss(node)
         # Why A failed, not that B did not get to its end after that.
         if int(status["A"] or 0):
             return int(status["A"])
@@ -560,12 +580,6 @@ def cache_dir():
         "softrdma"))
     os.makedirs(base, exist_ok=True)
     return base
-
-
-def host_khz():
-    with open("/proc/cpuinfo") as f:
-        m = re.search(r"cpu MHz\s*: ([\d.]+)", f.read())
-    return int(float(m[1]) * 1000) if m else 2000000
 
 
 def kvm_works(args, kernel):
