@@ -39,11 +39,15 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	req->ack_psn = attr->psn;
 	req->resend_psn = attr->psn;
 	req->mode = SRDMA_REQ_RUN;
+	req->win_near = U32_MAX;
+	if (attr->near_inflight)
+		req->win_near = max(attr->near_inflight >> req->mtu_shift, 1u);
+	req->win_top = req->win_near;
 	srdma_rc_req_update(req, attr);
-	req->cwnd = req->win_max;
+	req->cwnd = req->win_top;
 	if (attr->start_inflight)
 		req->cwnd = clamp(attr->start_inflight >> req->mtu_shift, 1u,
-				  req->win_max);
+				  req->win_top);
 	req->win_first = req->win_max;
 	if (attr->first_inflight)
 		req->win_first = max(attr->first_inflight >> req->mtu_shift,
@@ -68,6 +72,8 @@ void srdma_rc_req_update(struct srdma_rc_req *req,
 	if (!attr->max_inflight || win > SRDMA_PSN_WINDOW_MAX)
 		win = SRDMA_PSN_WINDOW_MAX;
 	req->win_max = max(win, 1u);
+	req->win_near = min(req->win_near, req->win_max);
+	req->win_top = min(req->win_top, req->win_max);
 	req->cwnd = min(req->cwnd, req->win_max);
 	req->ssthresh = min(req->ssthresh, req->win_max);
 	req->max_rd_atomic = attr->max_rd_atomic;
@@ -127,9 +133,27 @@ static void pull_along(struct srdma_rc_req *req, u32 from, u32 steps)
 		req->cur = req->una;
 }
 
+/*
+ * The peer has a receive WQE again: for one message, and as many more as it takes.
+ * So what goes without one is few messages, not all that are in the window.
+ */
+static void open_after_rnr(struct srdma_rc_req *req, u32 taken)
+{
+	req->rnr_open += taken;
+	if (req->rnr_open > req->mask)
+		req->rnr_open = 0;
+}
+
+/* Is message @idx one more than may be sent after a RNR NAK? */
+static bool behind_rnr(const struct srdma_rc_req *req, u32 idx)
+{
+	return req->rnr_open && idx - req->una >= req->rnr_open;
+}
+
 void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 {
 	u32 from = req->una_psn;
+	u32 first = req->una;
 	u32 steps;
 
 	while (req->una != req->fresh) {
@@ -145,6 +169,8 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 			req->rd_out--;
 		req->una++;
 	}
+	if (req->rnr_open)
+		open_after_rnr(req, req->una - first);
 	steps = srdma_psn_dist(from, req->una_psn);
 	pull_along(req, from, steps);
 	if (steps)
@@ -310,10 +336,13 @@ static u32 window(const struct srdma_rc_req *req)
 	return req->heard ? req->cwnd : min(req->cwnd, req->win_first);
 }
 
-/* Packets in flight before an acknowledge is asked for inside a message. */
+/*
+ * Packets in flight before an acknowledge is asked for inside a message. On a
+ * long path there are many in a round trip: they say how it goes.
+ */
 static u32 ask_every(const struct srdma_rc_req *req)
 {
-	return max(req->cwnd / 4, 1u);
+	return max(min(req->cwnd, req->win_near) / 4, 1u);
 }
 
 /*
@@ -337,6 +366,8 @@ static bool asks(const struct srdma_rc_req *req,
 		return true;
 	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
 		return false;
+	if (behind_rnr(req, req->cur + 1))
+		return true;
 	if (msg->flags & SRDMA_WR_SIGNALED || req->mode != SRDMA_REQ_RUN ||
 	    b->resend)
 		return true;
@@ -479,6 +510,8 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_FAILING;
 	if (req->cur == req->head)
 		return SRDMA_NEXT_EMPTY;
+	if (behind_rnr(req, req->cur))
+		return SRDMA_NEXT_RNR;
 	msg = srdma_rc_req_msg(req, req->cur);
 	if (req->cur == req->fresh) {
 		may = may_begin(req, msg);
@@ -570,6 +603,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	if (b->ack_req && !req->rtt_timed && (!b->resend || req->rtt_resend)) {
 		req->rtt_timed = true;
 		req->rtt_psn = srdma_burst_psn(b, b->count - 1);
+		req->rtt_una = req->una_psn;
 		req->rtt_at = now;
 	}
 	srdma_req_note_sent(req, idle, now);

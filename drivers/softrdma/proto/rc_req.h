@@ -92,7 +92,9 @@ enum srdma_req_next {
 	SRDMA_NEXT_RD_ATOMIC,	/* as many READs and atomics as agreed */
 	SRDMA_NEXT_FENCE,	/* fenced behind a READ or atomic */
 	SRDMA_NEXT_ORDER,	/* SRDMA_MSG_DRAIN: something is incomplete */
-	SRDMA_NEXT_RNR,		/* receiver not ready: waiting as told */
+	SRDMA_NEXT_RNR,		/* receiver not ready: waiting as told, or for
+				 * the message that it refused
+				 */
 	SRDMA_NEXT_SQD,		/* drained: no new message may be begun */
 	SRDMA_NEXT_FAILING,	/* a failed message waits for earlier ones */
 	SRDMA_NEXT_ERROR,	/* in error: only srdma_rc_req_retire() */
@@ -170,6 +172,8 @@ struct srdma_rc_done {
  * @psn: first PSN to send (srdma_rc_req_init() only)
  * @mtu: path MTU, bytes, a power of two 256 .. 4096 (init only)
  * @max_inflight: most bytes outstanding, 0 for no limit
+ * @near_inflight: the same while no round trip has been long, 0 for
+ *	@max_inflight (init only)
  * @start_inflight: the same for the first round trip, doubled by each that
  *	loses nothing; 0 for @max_inflight (init only)
  * @first_inflight: most bytes outstanding until the peer has answered anything,
@@ -183,6 +187,7 @@ struct srdma_rc_req_attr {
 	u32 psn;
 	u32 mtu;
 	u32 max_inflight;
+	u32 near_inflight;
 	u32 start_inflight;
 	u32 first_inflight;
 	u8 max_rd_atomic;
@@ -226,15 +231,20 @@ struct srdma_rc_req_attr {
  * @retry_left: transport retries left before the next progress
  * @rnr_left: RNR retries left before the next progress
  * @rnr_row: RNR NAKs since the last progress, as far as they are counted
+ * @rnr_open: messages, complete ones aside, that may be sent since the last RNR
+ *	NAK; 0 for any
  * @probes: probes sent since the last progress
- * @backoff: probes beyond the first that it took to make progress, since a
- *	round trip was measured
+ * @backoff: probes beyond the first that it took to make progress, and firsts
+ *	in a row, since a round trip was measured
+ * @probed: it took a probe to make progress, since a round trip was measured
  * @probe_due: next() is to send the oldest incomplete packet once
  * @probe_out: @probe_psn has been sent and not been answered
  * @probe_psn: PSN of the last probe
  * @nak_psn: PSN of the last sequence NAK acted upon
- * @win_max: most packets in flight
- * @cwnd: packets in flight allowed at present, 1 .. win_max
+ * @win_max: most packets in flight, ever
+ * @win_near: and on a path whose round trips are short
+ * @win_top: and on this one, as far as it is known: win_near .. win_max
+ * @cwnd: packets in flight allowed at present, 1 .. win_top
  * @win_first: most packets in flight as long as not @heard
  * @ssthresh: window below which @cwnd grows fast, packets
  * @acked_frac: packets acknowledged since @cwnd last grew by one
@@ -245,9 +255,11 @@ struct srdma_rc_req_attr {
  *	first copies
  * @rtt_timed: a round trip is being measured
  * @rtt_psn: its PSN
+ * @rtt_una: una_psn when that was sent
  * @rtt_at: when that was sent, ns
  * @srtt_ns: smoothed round trip, 0 before the first measurement
  * @rttvar_ns: its mean deviation
+ * @rtt_min_ns: the shortest one measured, 0 before the first
  * @timeout_ns: when a retry is spent after nothing was heard, 0 for never
  * @timeout: see struct srdma_rc_req_attr
  * @heard: the peer has answered something of this connection
@@ -294,15 +306,19 @@ struct srdma_rc_req {
 	u8 retry_left;
 	u8 rnr_left;
 	u8 rnr_row;
+	u32 rnr_open;
 
 	u8 probes;
 	u8 backoff;
+	bool probed;
 	bool probe_due;
 	bool probe_out;
 	u32 probe_psn;
 	u32 nak_psn;
 
 	u32 win_max;
+	u32 win_near;
+	u32 win_top;
 	u32 cwnd;
 	u32 win_first;
 	u32 ssthresh;
@@ -313,9 +329,11 @@ struct srdma_rc_req {
 	bool rtt_resend;
 	bool rtt_timed;
 	u32 rtt_psn;
+	u32 rtt_una;
 	u64 rtt_at;
 	u64 srtt_ns;
 	u64 rttvar_ns;
+	u64 rtt_min_ns;
 
 	u8 timeout;
 	bool heard;

@@ -52,13 +52,14 @@ static u32 find(const struct srdma_rc_req *req, u32 psn)
 
 /*
  * Too early for the peer to have seen what was sent again: within a round trip
- * and its spread. Twice as long after each retry: what is sent again and again
- * may itself be what makes the trip longer than it was when measured.
+ * and its spread, or as long as probes have shown it to be. Twice as long after
+ * each retry: what is sent again and again may itself be what makes the trip
+ * longer than it was when measured.
  */
 static bool just_back(const struct srdma_rc_req *req, u64 now)
 {
 	u32 spent = req->retry_cnt - req->retry_left;
-	u64 trip = srdma_req_probe_wait(req) / 2;
+	u64 trip = (srdma_req_next_probe(req, now) - now) / 2;
 
 	return req->back_at && now - req->back_at < trip << spent >> 1;
 }
@@ -97,6 +98,7 @@ static void lost(struct srdma_rc_req *req, u32 idx, u64 now)
 			return;
 		req->retry_left--;
 	}
+	req->probed = false;
 	srdma_req_note_loss(req);
 	srdma_req_ask_again(req, idx, now);
 }
@@ -183,6 +185,7 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 	if (req->rnr_retry != 7)
 		req->rnr_left--;
 	srdma_req_go_back(req, now);
+	req->rnr_open = 1;
 	req->probe_due = false;
 	req->rnr_until = now + rnr_wait(req,
 					srdma_aeth_value(pkt->aeth.syndrome));
@@ -219,6 +222,8 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	req->retry_left--;
 	req->nak_psn = pkt->psn;
 	req->heard_at = now;
+	/* What took a probe was lost, not late. */
+	req->probed = false;
 	/* All in flight is lost with it: the next loss is another one. */
 	req->recovering = false;
 	srdma_req_note_loss(req);

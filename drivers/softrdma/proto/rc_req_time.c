@@ -29,6 +29,12 @@
 /* But a timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
+/*
+ * From here on a path is long, and the window that does for others may not fill
+ * it.
+ */
+#define FAR_NS		1000000ull
+
 /* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
 #define GROW_SHIFT	3
 
@@ -103,6 +109,21 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 	srdma_req_rearm(req);
 }
 
+/*
+ * Of a long path more may be on the way: twice what a round trip delivered, as
+ * long as it is not rather a queue that made it long.
+ */
+static void widen(struct srdma_rc_req *req, u64 rtt)
+{
+	u32 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
+
+	if (!req->rtt_min_ns || rtt < req->rtt_min_ns)
+		req->rtt_min_ns = rtt;
+	if (req->rtt_min_ns < FAR_NS || rtt > 2 * req->rtt_min_ns)
+		return;
+	req->win_top = clamp(2 * delivered, req->win_top, req->win_max);
+}
+
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
 static void measure(struct srdma_rc_req *req, u64 rtt)
 {
@@ -110,6 +131,8 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 
 	req->rtt_timed = false;
 	req->backoff = 0;
+	req->probed = false;
+	widen(req, rtt);
 	if (!req->srtt_ns) {
 		req->srtt_ns = max(rtt, 1ull);
 		req->rttvar_ns = rtt / 2;
@@ -130,14 +153,30 @@ static void grow_window(struct srdma_rc_req *req, u32 steps)
 	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
 	u32 grown;
 
-	if (req->cwnd == req->win_max)
+	if (req->cwnd >= req->win_top)
 		return;
 	if (req->backoff && !srdma_req_resending(req))
 		return;
 	steps = min(steps, req->cwnd) + req->acked_frac;
 	grown = steps >> shift;
 	req->acked_frac = steps - (grown << shift);
-	req->cwnd += min(grown, req->win_max - req->cwnd);
+	req->cwnd += min(grown, req->win_top - req->cwnd);
+}
+
+/*
+ * A lost packet costs one probe, once. More of them say that round trips take
+ * longer than any that is known; and so does one again, before a trip could be
+ * measured: else there would be one in each, and none ever would be.
+ */
+static void note_probes(struct srdma_rc_req *req)
+{
+	u32 late = req->probed ? max_t(u32, req->probes, 2) : req->probes;
+
+	if (!req->probes)
+		return;
+	req->backoff = min_t(u32, req->backoff + late - 1, PROBES_MAX);
+	req->probed = true;
+	req->probes = 0;
 }
 
 void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
@@ -149,10 +188,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
 	req->rnr_row = 0;
-	/* A lost packet costs one probe; more of them say that it takes longer. */
-	if (req->probes > 1)
-		req->backoff = min(req->backoff + req->probes - 1, PROBES_MAX);
-	req->probes = 0;
+	note_probes(req);
 	req->probe_due = false;
 	req->probe_out = false;
 	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps)

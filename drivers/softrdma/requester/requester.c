@@ -11,8 +11,15 @@
 #include "requester/store.h"
 #include "wire/path.h"
 
-/* Bytes of the default IP payload in flight; the window adapts below it. */
-#define MAX_INFLIGHT	SZ_2M
+/* Most bytes in flight on a path of short round trips; the window adapts below. */
+#define NEAR_INFLIGHT	SZ_2M
+
+/*
+ * On a long one as much as it holds, up to 10 Gbit/s over 50 ms. It is memory of
+ * nobody's: what is to be sent again is read again from where it was posted, and
+ * what waits in queues of either host is bounded there.
+ */
+#define MAX_INFLIGHT	SZ_64M
 
 /*
  * And to begin with: so that many connections that begin at once do not fill
@@ -76,6 +83,7 @@ static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 		.psn = qp->attr.sq_psn,
 		.mtu = qp->req.mtu,
 		.max_inflight = MAX_INFLIGHT,
+		.near_inflight = NEAR_INFLIGHT,
 		.start_inflight = START_INFLIGHT,
 		.first_inflight = FIRST_INFLIGHT,
 		/* With none a READ would wait for ever; one the peer refuses. */

@@ -246,8 +246,9 @@ static void make_net(struct sim *s)
 	struct net_params *net = &s->p.net;
 	struct rng *r = &s->rng;
 
-	net->delay_ns = RND_PICK(r, 200, 2000, 10000, 100000);
-	net->ps_byte = RND_PICK(r, 80, 800, 8000);
+	net->delay_ns = RND_PICK(r, 0, 200, 200, 2000, 2000, 10000, 10000,
+				 100000, 100000, 2500000, 20000000, 150000000);
+	net->ps_byte = RND_PICK(r, 80, 800, 800, 8000, 8000, 800000);
 	net->join = RND_PICK(r, 0, 2000, 10000);
 	if (rnd_chance(r, 3000))
 		return;
@@ -262,7 +263,7 @@ static void make_net(struct sim *s)
 	if (rnd_chance(r, 3000))
 		net->spoil = RND_PICK(r, 50, 500);
 	if (rnd_chance(r, 5000))
-		net->jitter_ns = 1 + rnd_below(r, net->delay_ns);
+		net->jitter_ns = rnd_below(r, net->delay_ns + 1);
 	net->late_ns = RND_PICK(r, 2000, 50000, 1000000);
 }
 
@@ -285,6 +286,7 @@ static void make_node(struct sim *s, u32 id)
 		.psn = p->psn,
 		.mtu = s->p.mtu,
 		.max_inflight = s->p.mtu * RND_PICK(r, 0, 0, 1, 2, 7, 64, 300),
+		.near_inflight = s->p.mtu * RND_PICK(r, 0, 1, 8, 64),
 		.max_rd_atomic = RND_PICK(r, 0, 1, 1, 2, 3, 4, 8, 16),
 		.retry_cnt = RND_PICK(r, 7, 7, 7, 7, 6, 5, 3, 1, 0),
 		.rnr_retry = RND_PICK(r, 7, 7, 7, 7, 6, 2, 0),
@@ -329,7 +331,9 @@ static void make_rough(struct sim *s)
 
 		p->attr.retry_cnt = 7;
 		p->attr.rnr_retry = 7;
-		p->attr.timeout = 14;
+		/* More than any round trip: the queue of a slow one is long. */
+		p->attr.timeout = s->p.net.delay_ns > 1000000 ||
+				  s->p.net.ps_byte > 8000 ? 20 : 14;
 		if (!p->attr.max_rd_atomic)
 			p->attr.max_rd_atomic = 1;
 		p->sqd_ns = 0;
@@ -397,11 +401,41 @@ void program_make(struct sim *s, u64 seed)
 			     rnd_range(&s->rng, 1, FAULT_NR - 1) : 0);
 }
 
+/* @count messages from A to B, all alike, which share their buffers. */
+static void make_alike(struct sim *s, u8 op, u32 len, u32 count)
+{
+	struct node *a = &s->node[0];
+	u32 i;
+
+	link_nodes(s);
+	for (i = 0; i < count; i++) {
+		struct entry *e = &a->prog[i];
+
+		memset(e, 0, sizeof(*e));
+		e->op = op;
+		e->flags = SRDMA_WR_SIGNALED;
+		e->len = len;
+		if (i) {
+			*e = a->prog[0];
+			e->recv = i;
+			a->peer->rq[i] = a->peer->rq[0];
+			a->peer->rq[i].entry = i;
+			a->peer->nrq = op == SRDMA_WR_SEND ? i + 1 : 0;
+		} else {
+			make_buffers(s, a, e);
+			make_rwqe(s, a, e, 0);
+		}
+		e->wire = i;
+		a->wire[i] = i;
+	}
+	a->nprog = count;
+	a->nwire = count;
+}
+
 void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 			  u32 loss, bool trains)
 {
-	struct node *a = &s->node[0];
-	u32 id, i;
+	u32 id;
 
 	memset(&s->p, 0, sizeof(s->p));
 	s->rng.s = seed;
@@ -430,30 +464,43 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 			.rq_ahead = MSGS_MAX,
 		};
 	}
-	link_nodes(s);
-	for (i = 0; i < count; i++) {
-		struct entry *e = &a->prog[i];
+	make_alike(s, op, len, count);
+}
 
-		memset(e, 0, sizeof(*e));
-		e->op = op;
-		e->flags = SRDMA_WR_SIGNALED;
-		e->len = len;
-		/* All alike, so that they can share their buffers. */
-		if (i) {
-			*e = a->prog[0];
-			e->recv = i;
-			a->peer->rq[i] = a->peer->rq[0];
-			a->peer->rq[i].entry = i;
-			a->peer->nrq = op == SRDMA_WR_SEND ? i + 1 : 0;
-		} else {
-			make_buffers(s, a, e);
-			make_rwqe(s, a, e, 0);
-		}
-		e->wire = i;
-		a->wire[i] = i;
+void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
+			   u32 rtt_us)
+{
+	u32 id;
+
+	memset(&s->p, 0, sizeof(s->p));
+	s->rng.s = 1;
+	s->p.seed = 1;
+	s->p.mtu = 1024;
+	s->p.net = (struct net_params){
+		.delay_ns = rtt_us * 500,
+		.ps_byte = 40000,
+	};
+	for (id = 0; id < 2; id++) {
+		s->p.node[id] = (struct node_params){
+			.ring = RING_MAX,
+			.attr = {
+				.mtu = s->p.mtu,
+				.max_inflight = 64 << 20,
+				.near_inflight = 2 << 20,
+				.start_inflight = 256 << 10,
+				.first_inflight = 64 << 10,
+				.max_rd_atomic = 16,
+				.retry_cnt = 7,
+				.rnr_retry = 7,
+				.timeout = 18,
+			},
+			.nres = 16,
+			.limit = { .packets = 60, .bytes = 65000 },
+			.post_batch = RING_MAX,
+			.rq_ahead = MSGS_MAX,
+		};
 	}
-	a->nprog = count;
-	a->nwire = count;
+	make_alike(s, op, len, count);
 }
 
 static void describe_node(const struct sim *s, u32 id)

@@ -166,6 +166,7 @@ static void send_burst(struct sim *s, struct node *n,
 		else if (pkt.payload_len)
 			list_gather(&e->local, b->b.offset + i * b->b.seg,
 				    payload, pkt.payload_len);
+		s->again += b->b.resend;
 		SIM_LOG(s, "%c   WR %u%s%s", 'A' + n->id, b->idx,
 			b->probe ? " probe" : "", b->b.resend ? " again" : "");
 		net_send(s, n, f, lost);
@@ -357,6 +358,11 @@ static bool try_send(struct sim *s, struct node *n,
 			  NULL);
 		return false;
 	}
+	if (n->req.una >= n->refused)
+		n->refused = 0;
+	SIM_CHECK(s, !n->refused || b->idx < n->refused,
+		  "%c sends WR %u behind one that was refused", 'A' + n->id,
+		  b->idx);
 	if (b->idx == n->req.fresh)
 		check_begin(s, n, b->idx);
 	if (n->prog[b->idx].fault == FAULT_SEND &&
@@ -458,6 +464,7 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 	case SRDMA_REQ_RNR_WAIT:
 		watch(n);
 		n->una_rnr++;
+		n->refused = n->req.una + 1;
 		break;
 	case SRDMA_REQ_RETRY:
 		watch_nak(n, f->pkt.psn);

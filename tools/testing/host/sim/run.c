@@ -10,7 +10,7 @@
 
 /* No run of a correct core comes near these. */
 #define EVENTS_MAX	4000000ull
-#define TIME_MAX_NS	4000000000000ull
+#define TIME_MAX_NS	80000000000000ull
 
 /* The next receive WQE is posted a while after there is room for it. */
 static void arm_receive(struct sim *s, struct node *n)

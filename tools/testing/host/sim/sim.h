@@ -282,6 +282,8 @@ struct params {
  * @una_tx: times it was sent since, or since @nak_psn changed, probes aside
  * @una_probes: probes since, likewise
  * @una_rnr: RNR NAKs since
+ * @refused: behind the message that the last RNR NAK was for, as long as that is
+ *	not complete; else 0
  * @nak_psn: of the last sequence NAK that made it go back
  */
 struct node {
@@ -336,6 +338,7 @@ struct node {
 	u32 una_tx;
 	u32 una_probes;
 	u32 una_rnr;
+	u32 refused;
 	u32 nak_psn;
 };
 
@@ -346,6 +349,7 @@ struct node {
  * @now: virtual time, ns
  * @node: both ends
  * @packets: put on the wire
+ * @again: of them, those of a requester that had been on it before
  * @payload: bytes of messages completed
  * @done_at: when the last of them was, ns
  * @events: handled
@@ -360,6 +364,7 @@ struct sim {
 	u64 now;
 	struct node node[2];
 	u64 packets;
+	u64 again;
 	u64 payload;
 	u64 done_at;
 	u64 events;

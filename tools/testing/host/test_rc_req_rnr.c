@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A requester and a receiver that is not ready: how long it waits, how often, and
+ * how much it sends afterwards.
+ */
+#include "req_fixture.h"
+
+TEST(req_rnr__waits_as_told)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 2 * MTU, 0);
+	send_all();
+	EXPECT_EQ(rnr(1, 14), SRDMA_REQ_RNR_WAIT);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	EXPECT_EQ(req.deadline, now + 1280 * US);
+	now = req.deadline - 1;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_EARLY);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	now++;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RNR);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	expect_burst(1, 2, 0, 2 * MTU, SRDMA_RC_SEND_FIRST);
+	sent();
+	EXPECT(req.deadline > now);
+}
+
+TEST(req_rnr__longest_wait)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	rnr(0, 0);
+	EXPECT_EQ(req.deadline, now + 655360 * US);
+}
+
+TEST(req_rnr__retries_counted)
+{
+	uint32_t i;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	for (i = 0; i < 6; i++) {
+		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_DROP_DUP);
+		EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+		EXPECT_EQ(expire(), SRDMA_TIMER_RNR);
+		EXPECT_EQ(send_all(), 1);
+	}
+	EXPECT_EQ(req.retry_left, 7);
+	EXPECT_EQ(rnr(0, 1), SRDMA_REQ_FAILED);
+	expect_retired(0, SRDMA_ST_RNR_RETRY_EXC);
+	expect_retired(1, SRDMA_ST_FLUSH);
+}
+
+TEST(req_rnr__seven_is_without_end)
+{
+	struct srdma_rc_req_attr a = usual;
+	uint32_t i;
+
+	a.rnr_retry = 7;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	for (i = 0; i < 1000; i++) {
+		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+		EXPECT_EQ(expire(), SRDMA_TIMER_RNR);
+		EXPECT_EQ(send_all(), 1);
+	}
+	ack(0);
+	expect_retired(0, SRDMA_ST_OK);
+}
+
+/* A peer without receives is asked less and less often. */
+TEST(req_rnr__in_a_row_wait_longer)
+{
+	struct srdma_rc_req_attr a = usual;
+	uint64_t wait = 10 * US;
+	uint32_t i;
+
+	a.rnr_retry = 7;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	for (i = 0; i < 20; i++) {
+		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+		EXPECT_EQ(req.deadline, now + wait);
+		wait = wait < 2000 * US ? 2 * wait : 4000 * US;
+		expire();
+		send_all();
+	}
+	/* Longer if it asks for longer; and from the start after progress. */
+	rnr(0, 20);
+	EXPECT_EQ(req.deadline, now + 10240 * US);
+	expire();
+	send_all();
+	rnr(1, 1);
+	EXPECT_EQ(req.deadline, now + 10 * US);
+}
+
+TEST(req_rnr__progress_gives_new_retries)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	rnr(0, 1);
+	EXPECT_EQ(req.rnr_left, 5);
+	expire();
+	send_all();
+	EXPECT_EQ(rnr(1, 1), SRDMA_REQ_RNR_WAIT);
+	EXPECT_EQ(req.rnr_left, 5);
+}
+
+/* The ACK was late: there is nothing to wait for any more. */
+TEST(req_rnr__ended_by_progress)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	rnr(0, 0);
+	ack(1);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT_EQ(req.deadline, 0);
+	expect_retired(0, SRDMA_ST_OK);
+	expect_retired(1, SRDMA_ST_OK);
+}
+
+/* One receive WQE is sure to be there at most: what goes beside it is for nothing. */
+TEST(req_rnr__refused_message_alone_afterwards)
+{
+	uint32_t i;
+
+	begin(NULL);
+	for (i = 0; i < 10; i++)
+		push(SRDMA_WR_SEND, 2 * MTU, 0);
+	EXPECT_EQ(send_all(), 20);
+	EXPECT_EQ(rnr(4, 1), SRDMA_REQ_RNR_WAIT);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	EXPECT_EQ(expire(), SRDMA_TIMER_RNR);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(burst.b.psn, psn(4));
+	/* And it asks, or nobody would say that the next may go. */
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	/* Half a message is none. */
+	ack(4);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+}
+
+TEST(req_rnr__opens_by_what_is_taken)
+{
+	uint32_t i;
+
+	begin(NULL);
+	for (i = 0; i < RING; i++)
+		push(SRDMA_WR_SEND, MTU, 0);
+	EXPECT_EQ(send_all(), RING);
+	rnr(0, 1);
+	expire();
+	EXPECT_EQ(send_all(), 1);
+	ack(0);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT(burst.b.ack_req);
+	ack(2);
+	EXPECT_EQ(send_all(), 4);
+	/* Refused again: alone again. */
+	rnr(3, 1);
+	expire();
+	EXPECT_EQ(send_all(), 1);
+	for (i = 3; i < RING; i++) {
+		ack(i);
+		send_all();
+	}
+	/* As many were taken as the queue holds: it is as it was. */
+	EXPECT_EQ(req.una, req.head);
+	while (retired())
+		;
+	for (i = 0; i < 3; i++) {
+		push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+		send_all();
+		ack(RING + i);
+	}
+	EXPECT_EQ(req.rnr_open, 0);
+}
+
+/* The last one that may go asks, though more is behind it. */
+TEST(req_rnr__asks_for_leave_to_go_on)
+{
+	uint32_t i;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, 0);
+	send_all();
+	rnr(0, 1);
+	for (i = 0; i < 9; i++)
+		push(SRDMA_WR_SEND, MTU, 0);
+	expire();
+	EXPECT_EQ(send_all(), 1);
+	ack(0);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT(burst.b.ack_req);
+}
+
+TEST(req_rnr__a_probe_passes)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, 0);
+	push(SRDMA_WR_SEND, MTU, 0);
+	send_all();
+	rnr(0, 1);
+	expire();
+	EXPECT_EQ(send_all(), 1);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	send_one();
+	EXPECT(burst.probe);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+}
