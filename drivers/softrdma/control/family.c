@@ -48,6 +48,15 @@ static int parse_rule(struct genl_info *info, struct nlattr **attrs)
 				srdma_rule_policy, info->extack);
 }
 
+/* Whoever renames the link frees dev_name(); this the core writes over. */
+static int put_name(struct sk_buff *msg, const struct srdma_dev *dev)
+{
+	char name[IB_DEVICE_NAME_MAX];
+
+	strscpy(name, dev->ib.name, sizeof(name));
+	return nla_put_string(msg, SRDMA_NL_A_LINK, name);
+}
+
 /* ---- adding ---- */
 
 /* It is done at once, and not kept. */
@@ -84,8 +93,7 @@ static int answer_with_rule(struct genl_info *info, struct srdma_dev *dev,
 	if (!msg)
 		return -ENOMEM;
 	hdr = genlmsg_put_reply(msg, info, &family, 0, SRDMA_NL_CMD_FAULT_ADD);
-	if (!hdr || nla_put_string(msg, SRDMA_NL_A_LINK,
-				   dev_name(&dev->ib.dev)))
+	if (!hdr || put_name(msg, dev))
 		goto err_free;
 	nest = nla_nest_start(msg, SRDMA_NL_A_RULE);
 	if (!nest || nla_put_u32(msg, SRDMA_NL_R_ID, id))
@@ -214,7 +222,7 @@ static int put_rule(struct sk_buff *skb, struct netlink_callback *cb,
 			  &family, NLM_F_MULTI, SRDMA_NL_CMD_FAULT_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_string(skb, SRDMA_NL_A_LINK, dev_name(&dev->ib.dev)) ||
+	if (put_name(skb, dev) ||
 	    srdma_rule_put(skb, SRDMA_NL_A_RULE, rule)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;

@@ -402,6 +402,7 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	WARN_ON_ONCE(!xa_empty(&dev->ahs));
 	WARN_ON_ONCE(!hash_empty(dev->mcast));
 	srdma_drain_uninit(&dev->drain);
+	srdma_tamper_uninit(dev);
 	srdma_netns_put(dev->net);
 	/*
 	 * A packet that found the device by an address may still look at its
@@ -409,7 +410,6 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	 * has.
 	 */
 	synchronize_rcu();
-	srdma_tamper_uninit(dev);
 	srdma_rules_uninit(&dev->rules);
 	dev_put(dev->ndev);
 	srdma_table_free(&dev->qps);

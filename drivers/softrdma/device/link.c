@@ -287,7 +287,8 @@ struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from)
 	list_for_each_entry(dev, &links, link_entry) {
 		if (!dev->registered || !net_eq(dev->net->net, net))
 			continue;
-		if (name ? strcmp(dev_name(&dev->ib.dev), name) :
+		/* Not dev_name(): that is freed when a link is renamed. */
+		if (name ? strcmp(dev->ib.name, name) :
 			   dev->ib.index < from)
 			continue;
 		if (!found || dev->ib.index < found->ib.index)

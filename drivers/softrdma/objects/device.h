@@ -72,12 +72,14 @@ struct srdma_drain {
 
 /**
  * struct srdma_held - packets that a rule lets wait (wire/tamper.c)
- * @frames: they; its lock guards @ended
+ * @frames: they; its lock guards @bytes and @ended
+ * @bytes: what they take, by truesize
  * @timer: fires when the first is due
  * @ended: no more may
  */
 struct srdma_held {
 	struct sk_buff_head frames;
+	u32 bytes;
 	struct hrtimer timer;
 	bool ended;
 };

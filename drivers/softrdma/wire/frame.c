@@ -297,9 +297,34 @@ static struct sk_buff *alloc_frame(bool is_v6, u32 len)
 	return frame;
 }
 
+/* Is the ICRC right with this identification? */
+static bool is_right_with_id(struct sk_buff *frame, u16 id)
+{
+	if (!srdma_frame(frame)->is_v6)
+		ip_hdr(frame)->id = htons(id);
+	return has_right_icrc(frame);
+}
+
+/*
+ * Segments count their identification up. Packets that the stack has merged may
+ * all have had that of the first: as in wire/packet_in.c, the ICRC decides.
+ */
+static void number(struct sk_buff *frame, u32 nth)
+{
+	u16 id = ip_id(frame);
+
+	/* Of a train the last may be shorter than any packet. */
+	if (srdma_frame_len(frame) < SRDMA_PKT_MIN)
+		return;
+	srdma_frame(frame)->icrc_is_right =
+		is_right_with_id(frame, id + nth) ||
+		(nth && is_right_with_id(frame, id)) ||
+		is_right_with_id(frame, id + nth);
+}
+
 /* Bytes behind the UDP header at @at of an skb that holds @seg each, as a frame. */
-static struct sk_buff *cut_one(const struct sk_buff *skb, bool is_v6, u32 at,
-			       u32 seg, u32 nth)
+static struct sk_buff *cut_one(const struct sk_buff *skb, bool is_v6,
+			       bool vouched, u32 at, u32 seg, u32 nth)
 {
 	u32 begin = ip_len(is_v6) + sizeof(struct udphdr);
 	u32 len = min(seg, skb->len - at);
@@ -312,21 +337,17 @@ static struct sk_buff *cut_one(const struct sk_buff *skb, bool is_v6, u32 at,
 		kfree_skb(frame);
 		return NULL;
 	}
-	if (!is_v6)
-		ip_hdr(frame)->id = htons(ntohs(ip_hdr(frame)->id) + nth);
 	if (skb_dst(skb))
 		skb_dst_set(frame, dst_clone(skb_dst(skb)));
 	frame->dev = skb->dev;
 	frame->priority = skb->priority;
 	frame->mark = skb->mark;
 	skb_copy_hash(frame, skb);
+	number(frame, nth);
 	finish_headers(frame);
-	/* Nobody has vouched for what came by the wire. */
-	if (skb->ip_summed != CHECKSUM_PARTIAL)
+	/* The receiver takes an unfinished checksum for a stack that vouches. */
+	if (!vouched)
 		frame->ip_summed = CHECKSUM_UNNECESSARY;
-	/* Of a train the last may be shorter than any packet. */
-	srdma_frame(frame)->icrc_is_right = len >= SRDMA_PKT_MIN &&
-					    has_right_icrc(frame);
 	return frame;
 }
 
@@ -334,11 +355,13 @@ static struct sk_buff *cut_one(const struct sk_buff *skb, bool is_v6, u32 at,
  * srdma_frames_cut - a frame of each packet of an skb
  * @skb: one packet or a train, from the IP header on; not consumed
  * @is_v6: IPv6
+ * @vouched: a stack on this host has built it, and its ICRCs need no check
  * @list: frames are added to it
  *
  * Return: how many packets there was no memory for.
  */
-int srdma_frames_cut(struct sk_buff *skb, bool is_v6, struct sk_buff_head *list)
+int srdma_frames_cut(struct sk_buff *skb, bool is_v6, bool vouched,
+		     struct sk_buff_head *list)
 {
 	u32 begin = ip_len(is_v6) + sizeof(struct udphdr);
 	u32 seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size :
@@ -348,7 +371,7 @@ int srdma_frames_cut(struct sk_buff *skb, bool is_v6, struct sk_buff_head *list)
 	u32 at, nth;
 
 	for (at = begin, nth = 0; at < skb->len; at += seg, nth++) {
-		frame = cut_one(skb, is_v6, at, seg, nth);
+		frame = cut_one(skb, is_v6, vouched, at, seg, nth);
 		if (frame)
 			__skb_queue_tail(list, frame);
 		else

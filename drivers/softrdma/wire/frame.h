@@ -46,7 +46,8 @@ static inline u32 srdma_frame_len(const struct sk_buff *skb)
 	return skb->len - srdma_frame(skb)->begin;
 }
 
-int srdma_frames_cut(struct sk_buff *skb, bool is_v6, struct sk_buff_head *list);
+int srdma_frames_cut(struct sk_buff *skb, bool is_v6, bool vouched,
+		     struct sk_buff_head *list);
 int srdma_frames_write(struct sk_buff *skb, const struct srdma_av *av, u16 id,
 		       struct sk_buff_head *list);
 

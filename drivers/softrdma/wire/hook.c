@@ -377,7 +377,8 @@ static noinline void show_to_rules(struct sk_buff *skb)
 	int lost;
 
 	__skb_queue_head_init(&frames);
-	lost = srdma_frames_cut(skb, in->is_v6, &frames);
+	lost = srdma_frames_cut(skb, in->is_v6,
+				in->kind == SRDMA_PACKET_IN_TRUSTED, &frames);
 	consume_skb(skb);
 	if (lost)
 		srdma_drop(dev, SRDMA_STAT_RX_NO_MEMORY, lost);

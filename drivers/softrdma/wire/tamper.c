@@ -17,8 +17,12 @@
 #include "wire/packet_in.h"
 #include "wire/tamper.h"
 
-/* Frames of a device that may wait for their time. */
+/*
+ * Frames of a device that may wait for their time, and what they may take. What
+ * comes need not be a packet of ours: it can be as long as a datagram of UDP.
+ */
 #define HELD_MOST	1024
+#define HELD_BYTES	SZ_16M
 
 /* A frame that is to be overtaken does not wait longer. */
 #define OVERTAKEN_WITHIN	(100 * NSEC_PER_MSEC)
@@ -70,9 +74,11 @@ static bool hold_back(struct srdma_dev *dev, struct sk_buff *frame,
 	bool room;
 
 	spin_lock_bh(&held->frames.lock);
-	room = skb_queue_len(&held->frames) < HELD_MOST && !held->ended;
+	room = skb_queue_len(&held->frames) < HELD_MOST &&
+	       held->bytes + frame->truesize <= HELD_BYTES && !held->ended;
 	if (room) {
 		*held_of(frame) = *how;
+		held->bytes += frame->truesize;
 		__skb_queue_tail(&held->frames, frame);
 		start_timer(held);
 	}
@@ -89,6 +95,7 @@ static void take_due(struct srdma_held *held, u64 now, struct sk_buff_head *due)
 		if (held_of(skb)->due > now)
 			continue;
 		__skb_unlink(skb, &held->frames);
+		held->bytes -= skb->truesize;
 		__skb_queue_tail(due, skb);
 	}
 }
@@ -152,7 +159,10 @@ void srdma_tamper_init(struct srdma_dev *dev)
 				   HRTIMER_MODE_ABS_SOFT);
 }
 
-/* No packet of the device is on its way any more, but for those that wait here. */
+/*
+ * No QP sends any more, and no frame waits from here on: one that still comes goes
+ * on at once. Those that wait need the namespace, so this comes before it may go.
+ */
 void srdma_tamper_uninit(struct srdma_dev *dev)
 {
 	spin_lock_bh(&dev->held.frames.lock);

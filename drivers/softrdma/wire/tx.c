@@ -136,7 +136,7 @@ static noinline void hand_over_frames(struct srdma_qp *qp, bool is_v6,
 	int lost;
 
 	__skb_queue_head_init(&frames);
-	lost = srdma_frames_cut(skb, is_v6, &frames);
+	lost = srdma_frames_cut(skb, is_v6, true, &frames);
 	kfree_skb(skb);
 	if (lost)
 		srdma_drop(qp->dev, SRDMA_STAT_TX_DROPPED, lost);

@@ -6,6 +6,7 @@
  */
 #include "fixture.h"
 
+#include <arpa/inet.h>
 #include <sched.h>
 #include <sys/wait.h>
 
@@ -370,6 +371,38 @@ TEST_F(faults, a_link_has_256_rules_at_most)
 	for (i = 0; i < 256; i++)
 		ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "256 rules already", "rx drop"));
+}
+
+/* To the RoCE port of our address, from a socket like any other. */
+static int send_datagrams(int count, size_t len)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(4791),
+	};
+	uint8_t *bytes = calloc(1, len);
+	int sk = socket(AF_INET, SOCK_DGRAM, 0);
+	int sent = 0;
+
+	inet_pton(AF_INET, TOPO_IPV4, &to.sin_addr);
+	while (bytes && sent < count &&
+	       sendto(sk, bytes, len, 0, (void *)&to, sizeof(to)) == len)
+		sent++;
+	close(sk);
+	free(bytes);
+	return sent;
+}
+
+/* What a rule delays need not be a packet of ours: 16 MB of them are enough. */
+TEST_F(faults, what_waits_has_a_bound)
+{
+	int64_t before = counters_get("rx_drop_unknown_qp");
+
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op SEND_FIRST delay 5s"));
+	ASSERT_EQ(600, send_datagrams(600, 60000));
+	/* No QP has this number: who does not wait is found to be nobody's. */
+	EXPECT_LE(before + 600 - (16 << 20) / 60000,
+		  counters_get("rx_drop_unknown_qp"));
 }
 
 /* Neither to make them nor to see them, in any user namespace of theirs. */

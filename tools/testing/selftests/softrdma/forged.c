@@ -10,6 +10,7 @@
 #include <linux/virtio_net.h>
 
 #include "peer_fixture.h"
+#include "rules.h"
 #include "twin.h"
 
 /* A WRITE of nothing: BTH, RETH, ICRC. */
@@ -86,11 +87,26 @@ static bool hears(struct peer *peer, uint32_t psn)
 	       peer_awaits(&(struct peer_heard){}, RC_ACK, psn);
 }
 
+/* One packet with a wrong ICRC, and the checksum of something left to others. */
+static bool is_dropped(const struct wire_frame *frame,
+		       struct virtio_net_hdr *hdr, uint16_t start,
+		       uint16_t offset)
+{
+	int64_t wrong = counters_get("rx_drop_icrc");
+
+	hdr->csum_start = start;
+	hdr->csum_offset = offset;
+	return !wire_inject_as(frame, hdr) &&
+	       counters_get("rx_drop_icrc") == wrong + 1;
+}
+
 /*
  * Who leaves the UDP checksum to others has not sent the packet over a wire, and
- * its ICRC is not looked at. Who leaves something else to them may have.
+ * its ICRC is not looked at. Who leaves something else to them may have. So it is
+ * also where a rule looks at packets.
  */
-TEST_F(peer, only_the_udp_checksum_vouches_for_the_icrc)
+static void forge_checksums(struct __test_metadata *_metadata,
+			    struct peer *peer)
 {
 	static const uint16_t elsewhere[][2] = {
 		{ WIRE_UDP, 4 }, { WIRE_UDP, 2 }, { WIRE_UDP + 8, 6 },
@@ -98,25 +114,33 @@ TEST_F(peer, only_the_udp_checksum_vouches_for_the_icrc)
 	};
 	struct virtio_net_hdr hdr = train_header();
 	int64_t heard = counters_get("req_write");
-	int64_t wrong = counters_get("rx_drop_icrc");
 	struct wire_frame frame;
 	size_t i;
 
 	hdr.gso_type = VIRTIO_NET_HDR_GSO_NONE;
 	hdr.gso_size = 0;
-	build_train(&frame, &self->peer, PSN, 1);
-	for (i = 0; i < 4; i++) {
-		hdr.csum_start = elsewhere[i][0];
-		hdr.csum_offset = elsewhere[i][1];
-		ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
-		EXPECT_EQ(wrong + i + 1, counters_get("rx_drop_icrc"));
-	}
+	build_train(&frame, peer, PSN, 1);
+	for (i = 0; i < 4; i++)
+		EXPECT_TRUE(is_dropped(&frame, &hdr, elsewhere[i][0],
+				       elsewhere[i][1]));
 	EXPECT_EQ(heard, counters_get("req_write"));
 	hdr.csum_start = WIRE_UDP;
 	hdr.csum_offset = 6;
 	ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
 	EXPECT_EQ(heard + 1, counters_get("req_write"));
-	EXPECT_TRUE(hears(&self->peer, PSN + 1));
+	EXPECT_TRUE(hears(peer, PSN + 1));
+}
+
+TEST_F(peer, only_the_udp_checksum_vouches_for_the_icrc)
+{
+	forge_checksums(_metadata, &self->peer);
+}
+
+TEST_F(peer, nor_does_anything_else_where_a_rule_looks)
+{
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op ATOMIC* drop"));
+	forge_checksums(_metadata, &self->peer);
+	EXPECT_EQ(0, rules_flush(TOPO_LINK));
 }
 
 TEST_F(peer, trains_are_as_long_as_their_bytes)

@@ -10,6 +10,7 @@
 #include "../kselftest_harness.h"
 
 #include "counters.h"
+#include "rules.h"
 #include "topo.h"
 #include "verbs.h"
 #include "wire.h"
@@ -276,6 +277,16 @@ TEST_F(merged, ids_are_equal)
 	struct batch batch = { .id_step = 0, .bad = -1 };
 
 	EXPECT_TRUE(send_merged(&self->set, self->end, &batch));
+}
+
+/* A rule that looks at packets takes them apart, and finds the same ones. */
+TEST_F(merged, ids_are_equal_and_a_rule_looks)
+{
+	struct batch batch = { .id_step = 0, .bad = -1 };
+
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op WRITE* drop"));
+	EXPECT_TRUE(send_merged(&self->set, self->end, &batch));
+	EXPECT_EQ(0, rules_flush(TOPO_LINK));
 }
 
 TEST_F(merged, one_is_corrupt)
