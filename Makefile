@@ -17,7 +17,8 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
+	tool install-dkms install-tools tarball deb rpm release package-test \
+	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
 all: module
@@ -31,10 +32,12 @@ Building
   make tool              the tool softrdma(8): faults by rule
   make KERNEL=SERIES     ... for a Debian kernel of that series, fetched when it
                          is not in the cache: 6.1, 6.12, 7.2, 7.3, 6.1-rt and
-                         7.3-rt (real-time), 6.1-arm64
+                         7.3-rt (real-time), 6.1-arm64 (scripts/kernel --list)
                          The result is build/<release>/softrdma.ko.
                          C=1 runs sparse, W=1 adds warnings, V=1 shows commands.
   make install           install the module for the running kernel or KDIR=
+  make install-dkms      its source into /usr/src, for DKMS; [DESTDIR=]
+  make install-tools     softrdma(8), links at boot, manual pages; [DESTDIR=]
   make clean             remove build/ (fetched kernels stay in the cache)
   make distclean         ... and the cache
 
@@ -66,6 +69,15 @@ Testing, from cheap to dear
                          perftest, libfabric ...), KERNEL=SERIES for one kernel
   make test              all that must pass: what CI runs
                          STEPS='check vm-test' for some (scripts/test-all)
+
+  make compile-matrix    the module for every kernel that Debian has, W=1;
+                         [SERIES='6.12 7.3-rt'] or COMPILERS=1: several compilers
+  make package-test      install, upgrade, remove the packages in clean Debian 12
+                         and 13; links after a reboot, in a machine with systemd
+
+Packages (guide/packages.rst)
+  make deb, make rpm     into build/package/
+  make release           tarball, packages, checksums; the same bytes each time
 
 Measuring
   make bench             softrdma and rdma_rxe side by side, in instructions;
@@ -104,8 +116,24 @@ tool:
 	@scripts/deps tool
 	@$(MAKE) -s -C tools/softrdma OUTPUT=$(CURDIR)/build/tool
 
-install: modules_install tool
+install: modules_install install-tools
+
+install-tools: tool
 	$(MAKE) -C tools/softrdma OUTPUT=$(CURDIR)/build/tool install
+	$(MAKE) -C packaging install-boot
+
+# Not build/, which DKMS would copy with it.
+install-dkms:
+	$(MAKE) -C packaging install-dkms
+
+tarball deb rpm release:
+	@scripts/package $@
+
+package-test:
+	@tools/testing/package/package $(T)
+
+compile-matrix:
+	@scripts/compile-matrix $(if $(COMPILERS),--compilers) $(SERIES)
 
 modules_install: module
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(kdir-release) modules_install

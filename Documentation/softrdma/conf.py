@@ -14,6 +14,9 @@ TOP = HERE.parent.parent
 project = "softrdma"
 author = "softrdma"
 copyright = "softrdma contributors"
+release = version = subprocess.run(
+    [str(TOP / "scripts" / "version")], stdout=subprocess.PIPE, text=True,
+    check=True).stdout.strip()
 extensions = ["sphinx.ext.graphviz"]
 graphviz_output_format = "svg"
 html_theme = "alabaster"

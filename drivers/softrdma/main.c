@@ -76,5 +76,6 @@ module_init(softrdma_init);
 module_exit(softrdma_exit);
 
 MODULE_DESCRIPTION("RDMA device in software (RoCEv2 over UDP)");
+MODULE_AUTHOR("softrdma contributors");
 MODULE_VERSION(SRDMA_VERSION);
 MODULE_LICENSE("Dual BSD/GPL");

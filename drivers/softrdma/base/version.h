@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The version of the driver, also that of the DKMS package.
+ * The version: the one place that has it. All else asks scripts/version.
  */
 #ifndef SRDMA_VERSION_H
 #define SRDMA_VERSION_H
@@ -8,7 +8,7 @@
 #include <linux/stringify.h>
 
 #define SRDMA_VERSION_MAJOR	0
-#define SRDMA_VERSION_MINOR	1
+#define SRDMA_VERSION_MINOR	2
 #define SRDMA_VERSION_PATCH	0
 
 #define SRDMA_VERSION	__stringify(SRDMA_VERSION_MAJOR) "." \
