@@ -5,12 +5,12 @@
  * what decides how long they are.
  */
 #include <kunit/test.h>
-#include <linux/etherdevice.h>
 #include <linux/netdevice.h>
 #include <net/dst.h>
 #include <net/ip6_checksum.h>
 
 #include "compat/compat.h"
+#include "kunit/train_world.h"
 #include "objects/device.h"
 #include "objects/qp.h"
 #include "wire/loop.h"
@@ -18,130 +18,6 @@
 #include "wire/path.h"
 #include "wire/train.h"
 #include "wire/tx.h"
-
-#define MESSAGE		SZ_128K
-#define NO_FAULT	U32_MAX
-
-/**
- * struct train_world - a sender whose packets are looked at and not sent
- * @payload: of the message; first, so that its operations find the rest
- * @ndev: interface that the path leads to
- * @dst: route that it has
- * @dev: device
- * @qp: queue pair
- * @path: its path
- * @hdr: headers
- * @burst: packets
- * @nth: which packet of its skb the first of @burst is
- * @tx: all of it
- * @builder: builds it
- * @message: what is sent
- * @wire: what became of it
- * @fault_at: offset in the message that cannot be had
- * @opens: how often the payload was walked over
- */
-struct train_world {
-	struct srdma_payload payload;
-	struct net_device *ndev;
-	struct dst_entry dst;
-	struct srdma_dev *dev;
-	struct srdma_qp *qp;
-	struct srdma_path path;
-	struct srdma_pkt hdr;
-	struct srdma_burst burst;
-	u32 nth;
-	struct srdma_tx tx;
-	struct srdma_builder builder;
-	u8 *message;
-	u8 wire[SRDMA_MTU_MAX + 256];
-	u32 fault_at;
-	u32 opens;
-};
-
-static int open_message(struct srdma_payload *payload, u32 offset)
-{
-	struct train_world *w = container_of(payload, struct train_world,
-					     payload);
-	u32 end = min_t(u32, w->fault_at, MESSAGE);
-
-	w->opens++;
-	if (offset >= end)
-		return -EFAULT;
-	srdma_mem_begin_kernel(&payload->it, w->message + offset, end - offset);
-	return 0;
-}
-
-static void close_message(struct srdma_payload *payload)
-{
-	srdma_mem_end(&payload->it);
-}
-
-static const struct srdma_payload_ops payload_ops = {
-	.open = open_message,
-	.close = close_message,
-};
-
-static int init_world(struct kunit *test)
-{
-	struct train_world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, w);
-	w->dev = kunit_kzalloc(test, sizeof(*w->dev), GFP_KERNEL);
-	w->qp = kunit_kzalloc(test, sizeof(*w->qp), GFP_KERNEL);
-	w->message = kunit_kzalloc(test, MESSAGE, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, w->dev && w->qp && w->message);
-	for (i = 0; i < MESSAGE; i++)
-		w->message[i] = i * 13 + (i >> 7);
-	w->ndev = alloc_netdev(0, "train%d", NET_NAME_UNKNOWN, ether_setup);
-	KUNIT_ASSERT_NOT_NULL(test, w->ndev);
-	w->dst.dev = w->ndev;
-	w->payload.ops = &payload_ops;
-	w->fault_at = NO_FAULT;
-	w->qp->dev = w->dev;
-	refcount_set(&w->qp->refs, 1);
-	w->hdr = (struct srdma_pkt) {
-		.pkey = SRDMA_PKEY_DEFAULT, .mig = true, .dest_qpn = 0x123456,
-		.reth.va = 0x1122334455667788, .reth.rkey = 0x99aabbcc,
-		.reth.len = MESSAGE, .imm = htonl(0xdeadbeef),
-	};
-	w->tx = (struct srdma_tx) {
-		.qp = w->qp, .engine = &w->qp->send, .av = &w->path.av,
-		.path = &w->path, .hdr = &w->hdr, .burst = &w->burst,
-		.payload = &w->payload,
-	};
-	test->priv = w;
-	return 0;
-}
-
-static void exit_world(struct kunit *test)
-{
-	struct train_world *w = test->priv;
-
-	if (w && w->ndev)
-		free_netdev(w->ndev);
-}
-
-static void aim(struct train_world *w, bool is_v6)
-{
-	struct srdma_av *av = &w->path.av;
-
-	*av = (struct srdma_av) {
-		.is_v6 = is_v6, .hop_limit = 7, .traffic_class = 0x48,
-		.flow_label = 0x54321, .udp_sport = 0xc123,
-	};
-	if (is_v6) {
-		av->src.s6_addr32[0] = htonl(0xfd000000);
-		av->dst.s6_addr32[0] = htonl(0xfd000001);
-	} else {
-		ipv6_addr_set_v4mapped(htonl(0x0a000001), &av->src);
-		ipv6_addr_set_v4mapped(htonl(0x0a000002), &av->dst);
-	}
-	w->path.dst = &w->dst;
-	/* The identification goes over its end within the train. */
-	w->path.id = 0xfffe;
-	srdma_path_fill(&w->path);
-}
 
 /* The state of the ICRC behind the packet at @bth: over all of it. */
 static u32 plain_icrc(const struct srdma_path *path, u16 id, const u8 *bth,
@@ -357,7 +233,7 @@ static void train_build__packets_are_right(struct kunit *test)
 					.psn = 0xfffffd, .ack_req = i & 1,
 					.solicited = i & 2,
 				};
-				aim(w, v6);
+				srdma_train_world_aim(w, v6);
 				/* The end of a longer message */
 				srdma_burst_cut(&w->burst, SRDMA_QPT_RC,
 						SRDMA_WR_SEND,
@@ -449,7 +325,7 @@ static void train_build__parts_of_a_mixed_burst(struct kunit *test)
 					64, 10);
 		KUNIT_EXPECT_EQ(test, w->burst.count, 5);
 		KUNIT_EXPECT_TRUE(test, w->burst.mixed);
-		aim(w, i & 1);
+		srdma_train_world_aim(w, i & 1);
 		w->opens = 0;
 		n = build_parts(w, parts, ARRAY_SIZE(parts));
 		for (j = 0; j < n; j++)
@@ -474,7 +350,7 @@ static void train_build__walks_on_or_begins_again(struct kunit *test)
 
 	srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 5000, 0, 128,
 			10);
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	w->opens = 0;
 	local_bh_disable();
 	rcu_read_lock();
@@ -516,7 +392,7 @@ static void train_build__every_opcode_alone(struct kunit *test)
 			.first = ops[i], .middle = ops[i], .last = ops[i],
 			.ack_req = true,
 		};
-		aim(w, i & 1);
+		srdma_train_world_aim(w, i & 1);
 		check_train(test, false);
 		if (len)
 			continue;
@@ -569,7 +445,7 @@ static void train_add__messages_share_a_skb(struct kunit *test)
 
 	for (v6 = 0; v6 < 2; v6++) {
 		train.skb = NULL;
-		aim(w, v6);
+		srdma_train_world_aim(w, v6);
 		local_bh_disable();
 		rcu_read_lock();
 		for (i = 0; i <= last; i++) {
@@ -612,7 +488,7 @@ static void train_add__fault(struct kunit *test)
 	struct srdma_train train = {};
 	u32 n = 1;
 
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	w->fault_at = 100;
 	local_bh_disable();
 	set_message(w, 0, 64);
@@ -640,7 +516,7 @@ static void train_build__fault(struct kunit *test)
 	u32 i, n;
 
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		aim(w, false);
+		srdma_train_world_aim(w, false);
 		w->fault_at = at[i];
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, 20000,
 				0, 128, 10);
@@ -666,7 +542,7 @@ static void loop_build__carries_the_payload(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, got);
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		srdma_burst_cut(&w->burst, SRDMA_QPT_RC, SRDMA_WR_SEND, lens[i],
 				0, 128, 10);
@@ -699,7 +575,7 @@ static void path_train__shrinks_and_grows(struct kunit *test)
 	struct srdma_burst b = { .psn = 100, .count = 62, .resend = true };
 	u32 n, i;
 
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	/* Lost by chance, here and further on */
 	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 62);
 	for (i = 0; i < 8; i++) {
@@ -724,19 +600,19 @@ static void path_train__shrinks_and_grows(struct kunit *test)
 
 	/* Ways that are narrow from the start */
 	w->ndev->gso_max_segs = 3;
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 3);
 	w->ndev->gso_max_segs = 65535;
 	w->ndev->gso_max_size = 8000;
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 7);
 	/* A NIC that would cut IPv4 trains itself */
 	w->ndev->gso_max_size = 65536;
 	w->ndev->features |= NETIF_F_GSO_UDP_L4;
 	w->ndev->dev.parent = &w->ndev->dev;
-	aim(w, false);
+	srdma_train_world_aim(w, false);
 	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 1);
-	aim(w, true);
+	srdma_train_world_aim(w, true);
 	KUNIT_EXPECT_EQ(test, srdma_path_train(&w->path, &b, 1040), 62);
 	w->ndev->dev.parent = NULL;
 }
@@ -756,8 +632,8 @@ static struct kunit_case train_cases[] = {
 
 static struct kunit_suite train_suite = {
 	.name = "srdma_train",
-	.init = init_world,
-	.exit = exit_world,
+	.init = srdma_train_world_init,
+	.exit = srdma_train_world_exit,
 	.test_cases = train_cases,
 };
 
