@@ -129,6 +129,23 @@ static void loan__ends(struct kunit *test)
 	end(test, &l);
 }
 
+/* The first and the last of a queue as well as those between. */
+static void loan__ends_whichever_it_is(struct kunit *test)
+{
+	struct srdma_loans *loans;
+	struct lending l;
+	u32 i;
+
+	begin(test, &l);
+	loans = &l.qp->req.loans;
+	for (i = 0; i < 4; i++)
+		srdma_loan_give(loans, i);
+	srdma_loans_call_back(loans);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, atomic64_read(&loans->slot[i]), 0);
+	end(test, &l);
+}
+
 static void loan__ends_with_its_lender(struct kunit *test)
 {
 	struct lending l;
@@ -212,6 +229,7 @@ static void loan__is_waited_for(struct kunit *test)
 static struct kunit_case loan_cases[] = {
 	KUNIT_CASE(loan__is_copied_from),
 	KUNIT_CASE(loan__ends),
+	KUNIT_CASE(loan__ends_whichever_it_is),
 	KUNIT_CASE(loan__ends_with_its_lender),
 	KUNIT_CASE(loan__ends_with_its_region),
 	KUNIT_CASE(loan__is_waited_for),
