@@ -160,9 +160,11 @@ DOOR(srdma_store_uninit);
 
 #include "requester/send.c"
 #include "requester/response.c"
+#include "requester/failure.c"
 #include "requester/store.c"
 
 #include "responder/execute.c"
+#include "responder/refusal.c"
 #include "responder/reply.c"
 
 #include "wire/tx.c"
@@ -189,6 +191,7 @@ DOOR(srdma_store_uninit);
 #include "objects/effects.c"
 
 #include "memory/access.c"
+#include "memory/explain.c"
 #include "memory/keys.c"
 #include "memory/loan.c"
 

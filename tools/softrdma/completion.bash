@@ -15,8 +15,12 @@ _softrdma()
 		((i++))
 	done
 	case $((COMP_CWORD - i)) in
-	0) words="fault help" ;;
-	1) words="add list del flush help" ;;
+	0) words="fault errors help" ;;
+	1)
+		case ${COMP_WORDS[i]} in
+		errors) words="$(_softrdma_links) qp code help" ;;
+		*) words="add list del flush help" ;;
+		esac ;;
 	2) words=$(_softrdma_links) ;;
 	*)
 		case $prev in

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "errors.h"
 #include "family.h"
 #include "fault.h"
 #include "out.h"
@@ -18,6 +19,7 @@ static void help(FILE *to)
 	      "\n"
 	      "OBJECT:\n"
 	      "  fault                 what goes wrong, by rule\n"
+	      "  errors                what has failed, and why\n"
 	      "  help                  this text; \"OBJECT help\" for more\n"
 	      "OPTION:\n"
 	      "  -j, --json            output for programs\n"
@@ -75,6 +77,23 @@ static int run_fault(int argc, char **argv)
 	return ret;
 }
 
+static int run_errors(int argc, char **argv)
+{
+	int ret;
+
+	if (argc && !strcmp(argv[0], "help")) {
+		errors_help();
+		return 0;
+	}
+	if (argc && !strcmp(argv[0], "code"))
+		return errors_codes(argc - 1, argv + 1);
+	if (family_open())
+		return 1;
+	ret = errors_command(argc, argv);
+	family_close();
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	int ret = read_options(argc, argv);
@@ -89,6 +108,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[0], "fault"))
 		return run_fault(argc - 1, argv + 1);
+	if (!strcmp(argv[0], "errors"))
+		return run_errors(argc - 1, argv + 1);
 	help(strcmp(argv[0], "help") ? stderr : stdout);
 	return strcmp(argv[0], "help") ? 2 : 0;
 }

@@ -7,6 +7,17 @@
 
 #include <net/genetlink.h>
 
+/* The family of a request that a dump answers. */
+static inline const struct genl_family *
+srdma_compat_dump_family(struct netlink_callback *cb)
+{
+#ifdef SRDMA_HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->family;
+#else
+	return genl_dumpit_info(cb)->family;
+#endif
+}
+
 /* The attributes of the request that a dump answers. */
 static inline struct nlattr **srdma_compat_dump_attrs(struct netlink_callback *cb)
 {

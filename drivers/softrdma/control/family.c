@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "compat/genl.h"
+#include "control/errors.h"
 #include "control/family.h"
 #include "control/rule_attrs.h"
 #include "device/link.h"
@@ -48,12 +49,11 @@ static int parse_rule(struct genl_info *info, struct nlattr **attrs)
 				srdma_rule_policy, info->extack);
 }
 
-/* Whoever renames the link frees dev_name(); this the core writes over. */
 static int put_name(struct sk_buff *msg, const struct srdma_dev *dev)
 {
 	char name[IB_DEVICE_NAME_MAX];
 
-	strscpy(name, dev->ib.name, sizeof(name));
+	srdma_link_name(dev, name);
 	return nla_put_string(msg, SRDMA_NL_A_LINK, name);
 }
 
@@ -296,6 +296,12 @@ static const struct genl_ops ops[] = {
 		.flags = GENL_UNS_ADMIN_PERM,
 		.dumpit = dump_faults,
 	},
+	/* What it shows depends on who asks. */
+	{
+		.cmd = SRDMA_NL_CMD_ERROR_GET,
+		.start = srdma_errors_dump_start,
+		.dumpit = srdma_errors_dump,
+	},
 };
 
 static struct genl_family family = {
@@ -308,7 +314,7 @@ static struct genl_family family = {
 	.policy = policy,
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
-	.resv_start_op = SRDMA_NL_CMD_FAULT_GET + 1,
+	.resv_start_op = SRDMA_NL_CMD_ERROR_GET + 1,
 };
 
 int srdma_family_init(void)

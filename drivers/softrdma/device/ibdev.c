@@ -348,10 +348,12 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	dev->stats = alloc_percpu(struct srdma_stats);
 	if (!dev->stats)
 		goto err_dealloc;
+	if (srdma_errors_init(&dev->errors))
+		goto err_stats;
 	dev->net = srdma_netns_get(net);
 	if (IS_ERR(dev->net)) {
 		err = PTR_ERR(dev->net);
-		goto err_stats;
+		goto err_errors;
 	}
 
 	dev_hold(ndev);
@@ -384,6 +386,8 @@ struct srdma_dev *srdma_dev_create(struct net_device *ndev)
 	ib_set_device_ops(&dev->ib, &dev_ops);
 	return dev;
 
+err_errors:
+	srdma_errors_uninit(&dev->errors);
 err_stats:
 	free_percpu(dev->stats);
 err_dealloc:
@@ -411,6 +415,7 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	 */
 	synchronize_rcu();
 	srdma_rules_uninit(&dev->rules);
+	srdma_errors_uninit(&dev->errors);
 	dev_put(dev->ndev);
 	srdma_table_free(&dev->qps);
 	srdma_keys_uninit(&dev->keys);

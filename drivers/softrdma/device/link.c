@@ -300,6 +300,19 @@ struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from)
 	return found;
 }
 
+/**
+ * srdma_link_name - the name of a link, as it is now
+ * @dev: device, with a reference
+ * @name: filled
+ *
+ * Renaming frees dev_name(), but writes over the name that this copies.
+ */
+void srdma_link_name(const struct srdma_dev *dev,
+		     char name[IB_DEVICE_NAME_MAX])
+{
+	strscpy(name, dev->ib.name, IB_DEVICE_NAME_MAX);
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {

@@ -18,6 +18,8 @@ void srdma_link_with(const struct net_device *ndev,
 		     unsigned long event);
 
 struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from);
+void srdma_link_name(const struct srdma_dev *dev,
+		     char name[IB_DEVICE_NAME_MAX]);
 void srdma_link_announce(struct srdma_dev *dev, enum ib_event_type event);
 void srdma_link_follow_port(struct srdma_dev *dev);
 void srdma_link_end(struct srdma_dev *dev);

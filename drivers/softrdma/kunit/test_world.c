@@ -37,6 +37,7 @@ int srdma_test_init(struct kunit *test)
 	srdma_mw_set_init(&w->other_set);
 	w->who = (struct srdma_mem_who) {
 		.keys = &w->dev->keys, .pd = &w->pd, .set = &w->set,
+		.uid = current_uid(),
 	};
 	w->base = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP,
 					 PAGES_ORDER);

@@ -644,7 +644,7 @@ enum srdma_mem_why srdma_mem_invalidate(const struct srdma_mem_who *who,
 	case SRDMA_KEY_MW:
 		return srdma_mw_invalidate(who,
 					   container_of(key, struct srdma_mw,
-							key), number);
+							key), number, remote);
 	}
 	return SRDMA_MEM_KEY;
 }

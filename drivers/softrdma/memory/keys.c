@@ -2,7 +2,9 @@
 /*
  * The table of keys, and their gates.
  */
+#include <linux/cred.h>
 #include <linux/random.h>
+#include <linux/ktime.h>
 #include <linux/wait_bit.h>
 
 #include "base/bounds.h"
@@ -14,6 +16,7 @@
 void srdma_keys_init(struct srdma_keys *keys)
 {
 	xa_init_flags(&keys->numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	spin_lock_init(&keys->gone_lock);
 }
 
 /* Nothing has a key any more. */
@@ -56,10 +59,45 @@ int srdma_key_publish(struct srdma_keys *keys, struct srdma_key *key,
 	key->kind = kind;
 	key->state = SRDMA_KEY_FREE;
 	key->pd = pd;
+	key->uid = pd->uobject ? current_uid() : INVALID_UID;
 	key->key = index << 8 | get_random_u8();
 	atomic_set(&key->gate, INT_MIN);
 	srdma_table_set(&keys->table, index, key);
 	return 0;
+}
+
+static void remember(struct srdma_keys *keys, const struct srdma_key *key)
+{
+	u32 at = srdma_key_index(key->key) % SRDMA_KEYS_GONE;
+
+	spin_lock_bh(&keys->gone_lock);
+	keys->gone[at] = (struct srdma_key_gone) {
+		.key = key->key,
+		.uid = key->uid,
+		.at = ktime_get_ns(),
+	};
+	spin_unlock_bh(&keys->gone_lock);
+}
+
+/**
+ * srdma_key_was - was there such a key, and is no more?
+ * @keys: of the device
+ * @key: number
+ * @uid: user who may be told of it
+ * @at: filled with when it went, ns
+ *
+ * It may be forgotten by now.
+ */
+bool srdma_key_was(struct srdma_keys *keys, u32 key, kuid_t uid, u64 *at)
+{
+	const struct srdma_key_gone *gone;
+
+	gone = &keys->gone[srdma_key_index(key) % SRDMA_KEYS_GONE];
+	spin_lock_bh(&keys->gone_lock);
+	*at = gone->key == key && uid_eq(gone->uid, uid) ?
+	      gone->at : 0;
+	spin_unlock_bh(&keys->gone_lock);
+	return *at;
 }
 
 /* The object is freed by kfree_rcu() at the earliest. */
@@ -67,6 +105,7 @@ void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key)
 {
 	u32 index = srdma_key_index(key->key);
 
+	remember(keys, key);
 	srdma_table_set(&keys->table, index, NULL);
 	xa_erase(&keys->numbers, index);
 }
@@ -97,14 +136,18 @@ void srdma_key_open(struct srdma_key *key)
  * srdma_key_close - let no access begin any more
  * @key: key
  * @state: its state from now on
+ * @by: what takes it from its users
  *
  * One of the two waits must follow before anything that the key names changes.
  */
-void srdma_key_close(struct srdma_key *key, enum srdma_key_state state)
+void srdma_key_close(struct srdma_key *key, enum srdma_key_state state,
+		     enum srdma_err_by by)
 {
 	lockdep_assert_held(&key->lock);
 	if (key->state == SRDMA_KEY_VALID)
 		atomic_add(INT_MIN, &key->gate);
+	key->ended_at = ktime_get_ns();
+	key->ended_by = by;
 	key->state = state;
 }
 

@@ -21,6 +21,8 @@
 
 #include "base/table.h"
 
+#include <rdma/softrdma-errors.h>
+
 struct srdma_page_map;
 struct srdma_mw_set;
 
@@ -108,6 +110,9 @@ enum srdma_key_state {
  * @length: bytes from there on; together they never exceed 64 bits
  * @map: where the bytes are
  * @offset: position of @start in @map
+ * @uid: user who has made it; INVALID_UID: a kernel consumer. Constant
+ * @ended_at: when it was last taken from its users, ns; 0: never. Under @lock
+ * @ended_by: and by what, enum srdma_err_by; likewise
  */
 struct srdma_key {
 	struct rcu_head rcu;
@@ -125,6 +130,25 @@ struct srdma_key {
 	u64 length;
 	const struct srdma_page_map *map;
 	u64 offset;
+
+	kuid_t uid;
+	u64 ended_at;
+	u8 ended_by;
+};
+
+/* Keys that are gone and remembered. */
+#define SRDMA_KEYS_GONE	256
+
+/**
+ * struct srdma_key_gone - a key whose object was destroyed
+ * @key: the number
+ * @uid: user who had made it
+ * @at: when, ns; 0: there is none here
+ */
+struct srdma_key_gone {
+	u32 key;
+	kuid_t uid;
+	u64 at;
 };
 
 /**
@@ -132,11 +156,16 @@ struct srdma_key {
  * @numbers: upper 24 bits of those that are in use
  * @table: regions and windows by the same; looked up under RCU
  * @next: where the search for a free number starts
+ * @gone_lock: guards @gone
+ * @gone: those that have gone last, so that an error can tell: each at its
+ *	index, where the one that was there before is forgotten
  */
 struct srdma_keys {
 	struct xarray numbers;
 	struct srdma_table table;
 	u32 next;
+	spinlock_t gone_lock;
+	struct srdma_key_gone gone[SRDMA_KEYS_GONE];
 };
 
 /**
@@ -146,11 +175,13 @@ struct srdma_keys {
  * @pd: protection domain of the queue that the work request or packet is for:
  *	of the SRQ, where the buffer is that of an SRQ
  * @set: windows of the QP; NULL where no remote key can occur
+ * @uid: user who has made the QP, or INVALID_UID; only he is told of his keys
  */
 struct srdma_mem_who {
 	struct srdma_keys *keys;
 	struct ib_pd *pd;
 	struct srdma_mw_set *set;
+	kuid_t uid;
 };
 
 /*
@@ -181,7 +212,9 @@ void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key);
 struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key);
 
 void srdma_key_open(struct srdma_key *key);
-void srdma_key_close(struct srdma_key *key, enum srdma_key_state state);
+void srdma_key_close(struct srdma_key *key, enum srdma_key_state state,
+		     enum srdma_err_by by);
+bool srdma_key_was(struct srdma_keys *keys, u32 key, kuid_t uid, u64 *at);
 void srdma_key_drain(struct srdma_key *key);
 void srdma_key_drain_spin(struct srdma_key *key);
 void srdma_key_drained(struct srdma_key *key);

@@ -62,7 +62,9 @@ int srdma_mr_close(struct srdma_mr *mr, enum srdma_key_state state)
 	if (mr->windows)
 		err = -EBUSY;
 	else
-		srdma_key_close(&mr->key, state);
+		srdma_key_close(&mr->key, state,
+				state == SRDMA_KEY_DEAD ? SRDMA_BY_DEREG :
+							  SRDMA_BY_REREG);
 	spin_unlock_bh(&mr->key.lock);
 	if (!err)
 		srdma_key_drain(&mr->key);
@@ -147,7 +149,9 @@ enum srdma_mem_why srdma_mr_invalidate(const struct srdma_mem_who *who,
 	else if (mr->windows)
 		why = SRDMA_MEM_BUSY;
 	if (!why) {
-		srdma_key_close(&mr->key, SRDMA_KEY_FREE);
+		srdma_key_close(&mr->key, SRDMA_KEY_FREE,
+				remote ? SRDMA_BY_REMOTE_INV :
+					 SRDMA_BY_LOCAL_INV);
 		srdma_key_drain_spin(&mr->key);
 	}
 	spin_unlock(&mr->key.lock);

@@ -17,7 +17,7 @@
 #define MW_ACCESS_KNOWN	(ACCESS_GIVEN | IB_ACCESS_LOCAL_WRITE)
 
 /* Takes the window from its users and from its region. */
-static void unbind(struct srdma_mw *mw)
+static void unbind(struct srdma_mw *mw, enum srdma_err_by by)
 {
 	struct srdma_mw_set *set = mw->set;
 	struct srdma_mr *mr = mw->mr;
@@ -25,7 +25,7 @@ static void unbind(struct srdma_mw *mw)
 	lockdep_assert_held(&mw->key.lock);
 	if (mw->key.state != SRDMA_KEY_VALID)
 		return;
-	srdma_key_close(&mw->key, SRDMA_KEY_FREE);
+	srdma_key_close(&mw->key, SRDMA_KEY_FREE, by);
 	/* The region may go as soon as it does not count us any more. */
 	srdma_key_drain_spin(&mw->key);
 
@@ -46,7 +46,7 @@ static void unbind(struct srdma_mw *mw)
 void srdma_mw_end(struct srdma_mw *mw)
 {
 	spin_lock_bh(&mw->key.lock);
-	unbind(mw);
+	unbind(mw, SRDMA_BY_DEREG);
 	/* Who has found it already cannot bind it again. */
 	mw->key.state = SRDMA_KEY_DEAD;
 	spin_unlock_bh(&mw->key.lock);
@@ -177,7 +177,7 @@ enum srdma_mem_why srdma_mw_bind(const struct srdma_mem_who *who,
 	if (!why && bind->length)
 		why = hold_region(&mr, who, mw, bind);
 	if (!why) {
-		unbind(mw);
+		unbind(mw, SRDMA_BY_BIND);
 		mw->key.key = srdma_key_vary(mw->key.key, bind->new_rkey);
 		if (bind->length)
 			bind_to(mw, mr, who, bind);
@@ -191,11 +191,13 @@ enum srdma_mem_why srdma_mw_bind(const struct srdma_mem_who *who,
  * @who: for whom
  * @mw: what was found at the key's index
  * @key: the key
+ * @remote: the peer asks for it
  *
  * Called with bottom halves disabled. On return no access is under way.
  */
 enum srdma_mem_why srdma_mw_invalidate(const struct srdma_mem_who *who,
-				       struct srdma_mw *mw, u32 key)
+				       struct srdma_mw *mw, u32 key,
+				       bool remote)
 {
 	enum srdma_mem_why why = SRDMA_MEM_OK;
 
@@ -209,7 +211,7 @@ enum srdma_mem_why srdma_mw_invalidate(const struct srdma_mem_who *who,
 	else if (mw->set != who->set)
 		why = SRDMA_MEM_QP;
 	else
-		unbind(mw);
+		unbind(mw, remote ? SRDMA_BY_REMOTE_INV : SRDMA_BY_LOCAL_INV);
 	spin_unlock(&mw->key.lock);
 	return why;
 }
@@ -240,7 +242,7 @@ void srdma_mw_set_drop(struct srdma_mw_set *set)
 			/* The window's lock comes first: look again. */
 			spin_lock_bh(&mw->key.lock);
 			if (mw->set == set)
-				unbind(mw);
+				unbind(mw, SRDMA_BY_QP);
 			spin_unlock_bh(&mw->key.lock);
 		}
 		rcu_read_unlock();

@@ -63,7 +63,7 @@ srdma_mw_bind(const struct srdma_mem_who *who,
 	      const struct srdma_mw_bind *bind);
 enum srdma_mem_why __must_check
 srdma_mw_invalidate(const struct srdma_mem_who *who, struct srdma_mw *mw,
-		    u32 key);
+		    u32 key, bool remote);
 
 void srdma_mw_set_init(struct srdma_mw_set *set);
 void srdma_mw_set_drop(struct srdma_mw_set *set);

@@ -20,6 +20,7 @@
 #include "base/bounds.h"
 #include "base/table.h"
 #include "memory/keys.h"
+#include "observe/errors.h"
 #include "observe/rule.h"
 
 struct srdma_netns;
@@ -131,6 +132,7 @@ struct srdma_effects {
  * @count: how many objects of each kind exist
  * @srq_num: last number given to an SRQ
  * @stats: per-CPU event counters
+ * @errors: what has failed
  * @rules: what is to go wrong
  * @held: packets that wait because of that
  * @effects: what is to happen to the device because of that
@@ -168,6 +170,7 @@ struct srdma_dev {
 	atomic_t count[SRDMA_OBJ_COUNT];
 	atomic_t srq_num;
 	struct srdma_stats __percpu *stats;
+	struct srdma_errors errors;
 
 	struct srdma_rules rules;
 	struct srdma_held held;

@@ -6,6 +6,7 @@
 #include "memory/loan.h"
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "objects/report.h"
 #include "observe/trace.h"
 
 const u8 srdma_qp_state_allows[] = {
@@ -135,14 +136,16 @@ static bool may_fall(enum ib_qp_state from, enum ib_qp_state to)
 }
 
 /* Returns whether the state changed; called by the engines of the QP. */
-static bool fall(struct srdma_qp *qp, enum ib_qp_state to)
+static bool fall(struct srdma_qp *qp, enum ib_qp_state to, enum srdma_err by)
 {
 	bool changed;
 
 	spin_lock_bh(&qp->state_lock);
 	changed = may_fall(qp->state, to);
-	if (changed)
+	if (changed) {
+		WRITE_ONCE(qp->flushed_by, by);
 		srdma_qp_set_state(qp, to);
+	}
 	spin_unlock_bh(&qp->state_lock);
 	if (changed) {
 		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_STATE);
@@ -152,20 +155,34 @@ static bool fall(struct srdma_qp *qp, enum ib_qp_state to)
 }
 
 /* An engine has found that the QP is broken; a completion tells of it. */
-void srdma_qp_set_error(struct srdma_qp *qp)
+void srdma_qp_set_error(struct srdma_qp *qp, enum srdma_err by)
 {
-	fall(qp, IB_QPS_ERR);
+	fall(qp, IB_QPS_ERR, by);
 }
 
 /* A request failed that only the send queue has to suffer for. */
 void srdma_qp_set_send_error(struct srdma_qp *qp)
 {
-	fall(qp, IB_QPS_SQE);
+	fall(qp, IB_QPS_SQE, SRDMA_ERR_FLUSH_SEND_QUEUE);
 }
 
 /* As srdma_qp_set_error(), where no completion tells of it. */
-void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event)
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event,
+		   enum srdma_err by)
 {
-	if (fall(qp, IB_QPS_ERR))
+	if (fall(qp, IB_QPS_ERR, by))
 		srdma_qp_event(qp, event);
+}
+
+/* A completion has found no room. The caller has one of the QP's engines. */
+void srdma_qp_lost_completion(struct srdma_qp *qp)
+{
+	struct srdma_error error;
+
+	if (!fall(qp, IB_QPS_ERR, SRDMA_ERR_FLUSH_CQ))
+		return;
+	srdma_report_begin(&error, qp, SRDMA_PART_QUEUE);
+	error.cause.code = SRDMA_ERR_CQ_OVERRUN;
+	srdma_report(qp, &error);
+	srdma_qp_event(qp, IB_EVENT_QP_FATAL);
 }

@@ -18,6 +18,7 @@
 #include "objects/ah.h"
 #include "objects/requester.h"
 #include "objects/responder.h"
+#include "observe/errors.h"
 #include "proto/opcode.h"
 #include "queues/receive_queue.h"
 #include "queues/ring.h"
@@ -151,6 +152,8 @@ struct srdma_qp_attrs {
  * @sig_all: every send request is signalled
  * @owner_pid: process that has made it, as the first PID namespace numbers it;
  *	0: the kernel
+ * @maker: who that is, for those who read of errors
+ * @errors: log that its errors go to; NULL: there is none
  * @effects: what rules want done to it: bits of objects/effects.h
  * @cap: what the queues hold, as reported
  * @send_cq: where sends complete
@@ -160,6 +163,8 @@ struct srdma_qp_attrs {
  * @state_lock: guards changes of @state; nothing else is taken inside
  * @state: enum ib_qp_state; written by
  *	srdma_qp_set_state()
+ * @flushed_by: what has brought it to the error state, or the send queue alone:
+ *	enum srdma_err; written with @state
  * @attr: every attribute as set; written under @mutex with the engines stopped
  * @av: where packets of a connected QP go; likewise
  * @pass: what the stack has let in a packet of the peer by, or 0
@@ -191,6 +196,8 @@ struct srdma_qp {
 	bool is_user;
 	bool sig_all;
 	u32 owner_pid;
+	struct srdma_maker maker;
+	struct srdma_error_log *errors;
 	unsigned long effects;
 	struct ib_qp_cap cap;
 	struct srdma_cq *send_cq;
@@ -200,6 +207,7 @@ struct srdma_qp {
 	struct mutex mutex;
 	spinlock_t state_lock;
 	enum ib_qp_state state;
+	u16 flushed_by;
 	struct srdma_qp_attrs attr;
 	struct srdma_av av;
 	u64 pass;
@@ -274,9 +282,11 @@ void srdma_qp_events_init(struct srdma_qp *qp);
 void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type);
 
 u32 srdma_qp_mtu(const struct srdma_qp *qp);
-void srdma_qp_set_error(struct srdma_qp *qp);
+void srdma_qp_set_error(struct srdma_qp *qp, enum srdma_err by);
 void srdma_qp_set_send_error(struct srdma_qp *qp);
-void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event);
+void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event,
+		   enum srdma_err by);
+void srdma_qp_lost_completion(struct srdma_qp *qp);
 void srdma_qp_set_state(struct srdma_qp *qp, enum ib_qp_state state);
 
 #endif

@@ -10,6 +10,7 @@
 #include "memory/access.h"
 #include "memory/loan.h"
 #include "objects/path.h"
+#include "observe/cause.h"
 #include "proto/rc_req.h"
 #include "proto/uc.h"
 #include "queues/wqe.h"
@@ -37,6 +38,21 @@ struct srdma_send_user {
 };
 
 /**
+ * struct srdma_failure - why a request fails, from when that is known until it
+ *	completes so
+ * @idx: index of the request
+ * @status: enum srdma_status that it is going to have; 0: none fails
+ * @psn: packet that it is about, where there is one
+ * @cause: why
+ */
+struct srdma_failure {
+	u32 idx;
+	u8 status;
+	u32 psn;
+	struct srdma_cause cause;
+};
+
+/**
  * struct srdma_requester - what the send engine owns
  * @rc: protocol state of an RC QP
  * @uc: protocol state of a UC, UD or GSI QP
@@ -56,6 +72,7 @@ struct srdma_send_user {
  * @drained: SQ_DRAINED was raised
  * @timer: wakes the engine
  * @timer_at: when @timer fires, ns; 0 when it is not armed
+ * @failure: the request that fails (requester/failure.c)
  */
 struct srdma_requester {
 	union {
@@ -77,6 +94,7 @@ struct srdma_requester {
 	bool drained;
 	struct hrtimer timer;
 	u64 timer_at;
+	struct srdma_failure failure;
 };
 
 /* Within the send engine. */

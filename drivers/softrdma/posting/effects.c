@@ -15,7 +15,7 @@ static void break_qp(struct srdma_qp *qp, enum srdma_nl_action action,
 {
 	switch (action) {
 	case SRDMA_NL_ACT_QP_FATAL:
-		srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+		srdma_qp_fail(qp, IB_EVENT_QP_FATAL, SRDMA_ERR_FLUSH_RULE);
 		return;
 	case SRDMA_NL_ACT_LAST_WQE:
 		/* With an SRQ the receive engine raises it. */
@@ -35,7 +35,7 @@ static void break_qp(struct srdma_qp *qp, enum srdma_nl_action action,
 	default:
 		break;
 	}
-	srdma_qp_set_error(qp);
+	srdma_qp_set_error(qp, SRDMA_ERR_FLUSH_RULE);
 }
 
 /* The send engine is the caller's. */

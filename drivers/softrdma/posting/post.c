@@ -6,6 +6,7 @@
  */
 #include "objects/ah.h"
 #include "objects/qp.h"
+#include "objects/report.h"
 #include "posting/doorbell.h"
 #include "posting/post.h"
 
@@ -202,6 +203,21 @@ static int post_requests(struct srdma_qp *qp, const struct ib_send_wr *wr,
 	return err;
 }
 
+/* Requests of user space, in a state that has none. */
+static noinline void report_post(const struct srdma_qp *qp)
+{
+	struct srdma_error error = {
+		.maker = qp->maker,
+		.part = SRDMA_PART_VERB,
+		.err = EINVAL,
+		.qpn = qp->qpn,
+		.cause.code = SRDMA_ERR_POST_STATE,
+	};
+
+	srdma_cause_add(&error.cause, SRDMA_FACT_STATE, READ_ONCE(qp->state));
+	srdma_report(qp, &error);
+}
+
 /*
  * The doorbell of user space rings with no request: those are in the ring. One
  * that uverbs brings is refused, since addresses in it are not the kernel's. The
@@ -217,6 +233,8 @@ int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	if (!srdma_qp_may(qp, SRDMA_MAY_POST_SEND) || (wr && qp->is_user)) {
 		if (bad_wr)
 			*bad_wr = wr;
+		if (qp->is_user && !wr)
+			report_post(qp);
 		return -EINVAL;
 	}
 	if (wr)

@@ -186,6 +186,7 @@ static void note_back(struct srdma_rc_req *req, u64 now)
 	req->rtt_timed = false;
 	req->rtt_resend = false;
 	req->unasked = 0;
+	req->nak_again = false;
 	req->back_at = now;
 }
 

@@ -241,6 +241,8 @@ struct srdma_rc_req_attr {
  * @probe_out: @probe_psn has been sent and not been answered
  * @probe_psn: PSN of the last probe
  * @nak_psn: PSN of the last sequence NAK acted upon
+ * @nak_again: that came once more after all was sent again: a copy, or the peer
+ *	still wants it
  * @win_max: most packets in flight, ever
  * @win_near: and on a path whose round trips are short
  * @win_top: and on this one, as far as it is known: win_near .. win_max
@@ -315,6 +317,7 @@ struct srdma_rc_req {
 	bool probe_out;
 	u32 probe_psn;
 	u32 nak_psn;
+	bool nak_again;
 
 	u32 win_max;
 	u32 win_near;

@@ -206,8 +206,10 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 		srdma_req_go_back(req, now);
 		return SRDMA_REQ_DROP_DUP;
 	}
-	if (just_back(req, now) && pkt->psn == req->nak_psn)
+	if (just_back(req, now) && pkt->psn == req->nak_psn) {
+		req->nak_again = true;
 		return SRDMA_REQ_DROP_DUP;
+	}
 	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))

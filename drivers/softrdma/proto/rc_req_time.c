@@ -191,6 +191,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	note_probes(req);
 	req->probe_due = false;
 	req->probe_out = false;
+	req->nak_again = false;
 	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps)
 		measure(req, now - req->rtt_at);
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)

@@ -57,6 +57,7 @@ int srdma_requester_init(struct srdma_qp *qp)
 		.keys = &qp->dev->keys,
 		.pd = qp->pd,
 		.set = &qp->windows,
+		.uid = qp->maker.uid,
 	};
 	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
 				   HRTIMER_MODE_ABS_SOFT);
@@ -122,6 +123,7 @@ void srdma_requester_ready(struct srdma_qp *qp)
 
 	req->mtu = srdma_qp_mtu(qp);
 	req->drained = false;
+	req->failure.status = SRDMA_ST_OK;
 	req->gather.idx = U32_MAX;
 	req->place.idx = U32_MAX;
 	if (qp->qpt == SRDMA_QPT_RC) {

@@ -9,6 +9,7 @@
 #include "observe/counters.h"
 #include "observe/trace.h"
 #include "posting/completion.h"
+#include "requester/failure.h"
 #include "requester/response.h"
 #include "wire/packet_in.h"
 
@@ -120,10 +121,12 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 	case SRDMA_REQ_ATOMIC:
 		why = place_atomic(qp, &act);
 		break;
+	case SRDMA_REQ_FAILED:
+		srdma_failure_heard(qp, pkt);
+		return;
 	case SRDMA_REQ_ACK:
 	case SRDMA_REQ_RETRY:
 	case SRDMA_REQ_RNR_WAIT:
-	case SRDMA_REQ_FAILED:
 	case SRDMA_REQ_DROP_GHOST:
 	case SRDMA_REQ_DROP_DUP:
 	case SRDMA_REQ_DROP_GAP:
@@ -133,7 +136,7 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 		return;
 	}
 	if (why)
-		srdma_rc_req_fail(rc, act.idx, SRDMA_ST_LOC_PROT);
+		srdma_failure_to_place(qp, act.idx);
 	else
 		srdma_rc_req_placed(rc, &act, now);
 }
@@ -194,6 +197,8 @@ void srdma_response_timeout(struct srdma_qp *qp, u64 now)
 	what = srdma_rc_req_timeout(&qp->req.rc, now);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_TIMER + what);
 	trace_srdma_timer_fire(qp, SRDMA_STAT_TIMER + what);
+	if (what == SRDMA_TIMER_FAILED)
+		srdma_failure_of_time(qp);
 }
 
 /* ---- completions ---- */
@@ -231,6 +236,8 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 		.qp = qp->ib,
 		.port_num = SRDMA_PORT,
 	};
+	if (unlikely(done->status))
+		wc.vendor_err = srdma_failure_tell(qp, done);
 	return srdma_cq_add(qp->send_cq, &wc, false);
 }
 
@@ -251,9 +258,9 @@ bool srdma_response_retire_done(struct srdma_qp *qp)
 	while (retire(qp, &done)) {
 		any = true;
 		if (!complete_one(qp, &done))
-			srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+			srdma_qp_lost_completion(qp);
 		else if (done.status && qp->qpt == SRDMA_QPT_RC)
-			srdma_qp_set_error(qp);
+			srdma_qp_set_error(qp, SRDMA_ERR_FLUSH_REQUEST);
 		else if (done.status)
 			srdma_qp_set_send_error(qp);
 	}

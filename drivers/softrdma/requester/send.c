@@ -14,6 +14,7 @@
 #include "posting/doorbell.h"
 #include "posting/effects.h"
 #include "proto/ud.h"
+#include "requester/failure.h"
 #include "requester/response.h"
 #include "requester/send.h"
 #include "requester/store.h"
@@ -46,14 +47,6 @@ static void push(struct srdma_qp *qp)
 		srdma_rc_req_push(&qp->req.rc);
 	else
 		srdma_uc_req_push(&qp->req.uc);
-}
-
-static void fail_request(struct srdma_qp *qp, u32 idx, enum srdma_status status)
-{
-	if (is_rc(qp))
-		srdma_rc_req_fail(&qp->req.rc, idx, status);
-	else
-		srdma_uc_req_fail(&qp->req.uc, idx, status);
 }
 
 /*
@@ -135,7 +128,8 @@ static int fetch(struct srdma_qp *qp, int max)
 		push(qp);
 		status = why_not(qp, idx, why);
 		if (status)
-			fail_request(qp, idx, status);
+			srdma_failure_of_slot(qp, idx, status,
+					      why ?: SRDMA_ERR_RULE);
 	}
 	return n;
 }
@@ -385,7 +379,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		break;
 	}
 err_fail:
-	fail_request(qp, burst->idx, status);
+	srdma_failure_to_send(qp, burst->idx, status);
 	return true;
 }
 
@@ -416,9 +410,8 @@ static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 					wqe->reg.access);
 		break;
 	}
-	/* The one status for all three (11.6.2, memory management operations). */
 	if (why)
-		fail_request(qp, burst->idx, SRDMA_ST_MW_BIND);
+		srdma_failure_of_key(qp, burst->idx, why);
 	else if (is_rc(qp))
 		srdma_rc_req_local_done(&qp->req.rc, burst);
 	else

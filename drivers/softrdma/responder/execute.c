@@ -13,6 +13,7 @@
 #include "proto/ud.h"
 #include "responder/drain.h"
 #include "responder/execute.h"
+#include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/drop.h"
 #include "wire/packet_in.h"
@@ -48,12 +49,14 @@ enum outcome {
 /* ---- receive requests ---- */
 
 static void complete_rwqe(struct srdma_request *r, enum ib_wc_status status,
-			  enum ib_wc_opcode opcode, u32 len, bool solicited)
+			  u16 why, enum ib_wc_opcode opcode, u32 len,
+			  bool solicited)
 {
 	struct srdma_qp *qp = r->qp;
 	struct ib_wc wc = {
 		.wr_id = qp->resp.rwqe->wr_id,
 		.status = status,
+		.vendor_err = why,
 		.opcode = opcode,
 		.byte_len = len,
 		.qp = qp->ib,
@@ -76,14 +79,18 @@ static void complete_rwqe(struct srdma_request *r, enum ib_wc_status status,
 	qp->resp.has_rwqe = false;
 	trace_srdma_rwqe_done(qp, &wc);
 	if (!srdma_cq_add(qp->recv_cq, &wc, solicited))
-		srdma_qp_fail(qp, IB_EVENT_QP_FATAL);
+		srdma_qp_lost_completion(qp);
 }
 
 /* The request that is in use failed; the QP is about to. */
 static void fail_rwqe(struct srdma_request *r, enum ib_wc_status status)
 {
-	if (r->qp->resp.has_rwqe)
-		complete_rwqe(r, status, IB_WC_RECV, 0, false);
+	u16 why;
+
+	if (!r->qp->resp.has_rwqe)
+		return;
+	why = srdma_refusal_of_receive(r->qp, &r->pkt, &r->act, status);
+	complete_rwqe(r, status, why, IB_WC_RECV, 0, false);
 }
 
 static enum srdma_rq_taken take_receive(struct srdma_qp *qp, u32 need)
@@ -335,7 +342,7 @@ static void complete_message(struct srdma_request *r)
 	bool solicited = r->act.flags & SRDMA_ACT_SE;
 
 	if (r->act.flags & SRDMA_ACT_COMP)
-		complete_rwqe(r, IB_WC_SUCCESS,
+		complete_rwqe(r, IB_WC_SUCCESS, SRDMA_ERR_NONE,
 			      r->pkt.op->flags & SRDMA_OP_WRITE ?
 			      IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
 			      r->act.total, solicited);
@@ -357,10 +364,13 @@ static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
 		fail_rwqe(r, IB_WC_LOC_PROT_ERR);
 		return SRDMA_WHY_OP;
 	case OUTCOME_ACCESS:
+		srdma_refusal_of_access(r->qp, &r->pkt, &r->act);
 		return SRDMA_WHY_ACCESS;
+	case OUTCOME_INVALID:
+		srdma_refusal_of_request(r->qp, &r->pkt, &r->act);
+		break;
 	case OUTCOME_OK:
 	case OUTCOME_GONE:
-	case OUTCOME_INVALID:
 		break;
 	}
 	return SRDMA_WHY_INV_REQ;
@@ -377,6 +387,8 @@ static void serve_rc(struct srdma_request *r)
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
 	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
 	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);
+	if (unlikely(verdict == SRDMA_RESP_NAK_INV_REQ))
+		srdma_refusal_of_request(r->qp, &r->pkt, &r->act);
 	if (verdict >= SRDMA_RESP_DUP)
 		return;
 	outcome = execute(r, verdict);
@@ -470,7 +482,7 @@ static void serve_ud(struct srdma_request *r)
 		refuse(r, outcome);
 		return;
 	}
-	complete_rwqe(r, IB_WC_SUCCESS, IB_WC_RECV,
+	complete_rwqe(r, IB_WC_SUCCESS, SRDMA_ERR_NONE, IB_WC_RECV,
 		      sizeof(grh) + r->pkt.payload_len, r->pkt.se);
 }
 
@@ -549,7 +561,8 @@ static int flush(struct srdma_qp *qp, int budget)
 	u32 left;
 
 	if (qp->resp.has_rwqe)
-		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, qp->flushed_by,
+			      IB_WC_RECV, 0, false);
 	if (qp->srq) {
 		if (!qp->resp.last_wqe)
 			srdma_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
@@ -562,7 +575,8 @@ static int flush(struct srdma_qp *qp, int budget)
 		if (srdma_rq_take(&qp->rq, qp->resp.rwqe, 0, &left) ==
 		    SRDMA_RQ_EMPTY)
 			break;
-		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, IB_WC_RECV, 0, false);
+		complete_rwqe(&r, IB_WC_WR_FLUSH_ERR, qp->flushed_by,
+			      IB_WC_RECV, 0, false);
 	}
 	return budget;
 }

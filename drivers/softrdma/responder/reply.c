@@ -7,6 +7,7 @@
 #include "objects/qp.h"
 #include "posting/srq.h"
 #include "proto/aeth.h"
+#include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/arrived.h"
 #include "wire/tx.h"
@@ -62,14 +63,15 @@ static void fail_responder(struct srdma_qp *qp, u8 syndrome)
 {
 	switch (srdma_aeth_value(syndrome)) {
 	case SRDMA_NAK_INV_REQ:
-		srdma_qp_fail(qp, IB_EVENT_QP_REQ_ERR);
+		srdma_qp_fail(qp, IB_EVENT_QP_REQ_ERR, SRDMA_ERR_FLUSH_REFUSED);
 		break;
 	case SRDMA_NAK_REM_ACCESS:
-		srdma_qp_fail(qp, IB_EVENT_QP_ACCESS_ERR);
+		srdma_qp_fail(qp, IB_EVENT_QP_ACCESS_ERR,
+			      SRDMA_ERR_FLUSH_REFUSED);
 		break;
 	default:
 		/* A receive request was bad, and its completion says so. */
-		srdma_qp_set_error(qp);
+		srdma_qp_set_error(qp, SRDMA_ERR_FLUSH_RECEIVE);
 	}
 }
 
@@ -130,6 +132,8 @@ static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
 		return false;
 	case SRDMA_TX_FAULT:
 		srdma_rc_resp_read_fail(rc, burst, SRDMA_WHY_ACCESS);
+		if (rc->dead)
+			srdma_refusal_of_read(qp, burst);
 		return true;
 	}
 	return false;

@@ -28,10 +28,12 @@ int srdma_responder_init(struct srdma_qp *qp)
 		.keys = &qp->dev->keys,
 		.pd = qp->pd,
 		.set = &qp->windows,
+		.uid = qp->maker.uid,
 	};
 	resp->rq_who = (struct srdma_mem_who) {
 		.keys = &qp->dev->keys,
 		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
+		.uid = qp->maker.uid,
 	};
 	srdma_engine_init(&qp->recv, srdma_execute_run, qp->backlog);
 	return 0;

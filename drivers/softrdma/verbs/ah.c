@@ -10,6 +10,7 @@
 
 #include "objects/device.h"
 #include "verbs/ah.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 static bool is_mapped_v4(const union ib_gid *gid)
@@ -21,13 +22,14 @@ static bool is_mapped_v4(const union ib_gid *gid)
  * srdma_av_init - an address vector from the attributes of a handle or a QP
  * @av: filled
  * @dev: device
+ * @is_user: a process asks, which may sleep
  * @attr: attributes; the core has resolved and holds the source GID
  * @lqpn: number of our QP, 0 for a handle; with @rqpn it picks the UDP port
  * @rqpn: number of the peer's QP, or 0
  *
  * Return: 0, or -EINVAL for what RoCE cannot serve.
  */
-int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
+int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev, bool is_user,
 		  const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
@@ -37,14 +39,19 @@ int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
 
 	/* RoCE has no addressing but by GIDs. */
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(AH_GRH, EINVAL, 0, 0));
 	if (port && port != SRDMA_PORT)
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(AH_PORT, EINVAL, port,
+						  SRDMA_PORT));
 	if (rdma_gid_attr_network_type(sgid) == RDMA_NETWORK_ROCE_V1)
 		return -EINVAL;
 	/* A packet cannot leave with one family and arrive with another. */
 	if (is_mapped_v4(&sgid->gid) != is_mapped_v4(&grh->dgid))
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(AH_FAMILY, EINVAL,
+						  grh->sgid_index, 0));
 
 	memcpy(&av->src, sgid->gid.raw, sizeof(av->src));
 	memcpy(&av->dst, grh->dgid.raw, sizeof(av->dst));
@@ -76,7 +83,7 @@ static struct srdma_ah_entry *entry_create(struct srdma_dev *dev,
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 	entry->pd = pd;
-	err = srdma_av_init(&entry->av, dev, attr, 0, 0);
+	err = srdma_av_init(&entry->av, dev, true, attr, 0, 0);
 	if (err) {
 		kfree(entry);
 		return ERR_PTR(err);
@@ -168,7 +175,7 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	if (err)
 		return err;
 	err = udata ? create_numbered(ah, init->ah_attr, udata) :
-		      srdma_av_init(&ah->av, dev, init->ah_attr, 0, 0);
+		      srdma_av_init(&ah->av, dev, false, init->ah_attr, 0, 0);
 	if (err)
 		srdma_dev_uncount(dev, SRDMA_OBJ_AH);
 	else
@@ -182,7 +189,7 @@ int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
 	struct srdma_ah *ah = to_sah(ib);
 	int err;
 
-	err = srdma_av_init(&ah->av, to_sdev(ib->device), attr, 0, 0);
+	err = srdma_av_init(&ah->av, to_sdev(ib->device), false, attr, 0, 0);
 	if (!err)
 		srdma_av_keep(&ah->attr, attr);
 	return err;

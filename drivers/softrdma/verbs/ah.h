@@ -9,7 +9,7 @@
 
 struct srdma_dev;
 
-int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev,
+int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev, bool is_user,
 		  const struct rdma_ah_attr *attr, u32 lqpn, u32 rqpn);
 void srdma_av_keep(struct rdma_ah_attr *keep, const struct rdma_ah_attr *attr);
 

@@ -6,6 +6,7 @@
 #include "objects/device.h"
 #include "posting/completion.h"
 #include "verbs/cq.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 static void fill_spec(const struct srdma_cq *cq, u32 entries,
@@ -14,6 +15,25 @@ static void fill_spec(const struct srdma_cq *cq, u32 entries,
 	spec->entries = entries;
 	spec->elem_size = srdma_cq_is_user(cq) ? sizeof(struct ib_uverbs_wc) :
 					sizeof(struct ib_wc);
+}
+
+static int check_create_cq(struct srdma_dev *dev,
+			   const struct ib_cq_init_attr *attr, bool is_user)
+{
+	if (attr->flags)
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(CQ_FLAGS, EOPNOTSUPP,
+						  attr->flags, 0));
+	if (!attr->cqe || attr->cqe > dev->bounds.cqe)
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(CQ_SIZE, EINVAL, attr->cqe,
+						  dev->bounds.cqe));
+	if (attr->comp_vector >= dev->ib.num_comp_vectors)
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(CQ_VECTOR, EINVAL,
+						  attr->comp_vector,
+						  dev->ib.num_comp_vectors));
+	return 0;
 }
 
 int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
@@ -29,12 +49,7 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_CQ, 0);
 	if (err)
 		return err;
-	if (attr->flags)
-		return -EOPNOTSUPP;
-	if (!attr->cqe || attr->cqe > dev->bounds.cqe ||
-	    attr->comp_vector >= ib->device->num_comp_vectors)
-		return -EINVAL;
-	err = srdma_udata_no_input(udata);
+	err = check_create_cq(dev, attr, udata) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_CQ);
@@ -136,7 +151,9 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 	int err;
 
 	if (!cqe || cqe > dev->bounds.cqe)
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, udata,
+				    SRDMA_REFUSED(CQ_SIZE, EINVAL, cqe,
+						  dev->bounds.cqe));
 	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_RESIZE_CQ, 0) ?:
 	      srdma_udata_no_input(udata);
 	if (err)
@@ -151,6 +168,9 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 		mutex_lock(&cq->resizing);
 		err = change_ring(cq, &ring);
 		mutex_unlock(&cq->resizing);
+		if (err)
+			srdma_refuse(&dev->ib, udata,
+				     SRDMA_REFUSED(CQ_FULL, EINVAL, cqe, 0));
 	}
 	/* The new one that is not wanted, or the old one. */
 	srdma_ring_destroy(&ring);

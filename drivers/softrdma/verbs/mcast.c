@@ -16,6 +16,7 @@
 #include "objects/mcast.h"
 #include "objects/qp.h"
 #include "verbs/mcast.h"
+#include "verbs/refuse.h"
 
 /* A user other than root may have this part of all groups, or so many. */
 #define USERS_PART	16
@@ -206,7 +207,8 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	if (err)
 		return err;
 	if (!is_group(gid))
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, ib->uobject,
+				    SRDMA_REFUSED(MCAST_GID, EINVAL, 0, 0));
 	rtnl_lock();
 	mutex_lock(&dev->mcast_lock);
 	group = srdma_mcast_find(dev, gid);
@@ -221,6 +223,9 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	}
 	mutex_unlock(&dev->mcast_lock);
 	rtnl_unlock();
+	if (err == -ENOMEM)
+		srdma_refuse(&dev->ib, ib->uobject,
+			     SRDMA_REFUSED(MCAST_FULL, ENOMEM, 0, 0));
 	return err;
 }
 
@@ -244,5 +249,8 @@ int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	}
 	mutex_unlock(&dev->mcast_lock);
 	rtnl_unlock();
-	return member ? 0 : -EINVAL;
+	if (member)
+		return 0;
+	return srdma_refuse(&dev->ib, ib->uobject,
+			    SRDMA_REFUSED(MCAST_MEMBER, EINVAL, 0, 0));
 }

@@ -9,6 +9,7 @@
 #include "compat/compat.h"
 #include "objects/device.h"
 #include "verbs/mr.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 /* A region that names nothing yet. */
@@ -52,6 +53,30 @@ static void mr_destroy(struct srdma_dev *dev, struct srdma_mr *mr)
 	kvfree(mr->staged.blocks);
 	srdma_dev_uncount(dev, SRDMA_OBJ_MR);
 	kfree_rcu(mr, key.rcu);
+}
+
+static int refuse_region(struct ib_device *ib,
+			 const struct srdma_refused *refused)
+{
+	return srdma_refuse(ib, true, refused);
+}
+
+/* May a process have such a region? */
+static int check_region(struct ib_device *ib, u64 start, u64 length, u64 iova,
+			u32 access)
+{
+	int err = srdma_mr_check_access(access);
+
+	if (err)
+		return refuse_region(ib, SRDMA_REFUSED(MR_ACCESS, -err, access,
+						       0));
+	err = srdma_mr_check_range(start, length, iova);
+	if (!err)
+		return 0;
+	if (length > SRDMA_MAX_MR_BYTES)
+		return refuse_region(ib, SRDMA_REFUSED(MR_LENGTH, -err, length,
+						       SRDMA_MAX_MR_BYTES));
+	return refuse_region(ib, SRDMA_REFUSED(MR_WRAPS, -err, length, 0));
 }
 
 static int ask_rules(struct ib_device *ib, enum srdma_nl_verb verb)
@@ -127,8 +152,9 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	int err;
 
 	err = ask_rules(pd->device, SRDMA_NL_VERB_REG_MR) ?:
-	      srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
-	      srdma_mr_check_range(start, length, iova) ?: srdma_bounds_before(0);
+	      srdma_udata_no_input(udata) ?:
+	      check_region(pd->device, start, length, iova, access) ?:
+	      srdma_bounds_before(0);
 	if (err)
 		return ERR_PTR(err);
 	mr = mr_create(pd, SRDMA_MR_USER);
@@ -136,7 +162,9 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		return ERR_CAST(mr);
 	mr->umem = pin(&mr->map, pd->device, start, length, access);
 	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
+		err = refuse_region(pd->device,
+				    SRDMA_REFUSED(MR_PIN, -PTR_ERR(mr->umem),
+						  length, 0));
 		mr->umem = NULL;
 		goto err_mr;
 	}
@@ -200,8 +228,8 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 		iova = ib->iova;
 	}
 	err = ask_rules(ib->device, SRDMA_NL_VERB_REREG_MR) ?:
-	      srdma_udata_no_input(udata) ?: srdma_mr_check_access(access) ?:
-	      srdma_mr_check_range(start, length, iova);
+	      srdma_udata_no_input(udata) ?:
+	      check_region(ib->device, start, length, iova, access);
 	if (err)
 		return ERR_PTR(err);
 
@@ -225,6 +253,8 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 			swap(mr->map, map);
 		}
 		srdma_mr_open(mr, pd, iova, access);
+	} else {
+		refuse_region(ib->device, SRDMA_REFUSED(MR_BOUND, -err, 0, 0));
 	}
 	ib_umem_release(umem);
 	kvfree(map.blocks);
@@ -326,7 +356,8 @@ int srdma_mr_dereg(struct ib_mr *ib, struct ib_udata *udata)
 
 	err = srdma_mr_close(mr, SRDMA_KEY_DEAD);
 	if (err)
-		return err;
+		return srdma_refuse(ib->device, mr->kind == SRDMA_MR_USER,
+				    SRDMA_REFUSED(MR_BOUND, -err, 0, 0));
 	mr_destroy(to_sdev(ib->device), mr);
 	return 0;
 }

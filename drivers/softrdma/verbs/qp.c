@@ -14,13 +14,15 @@
 #include "responder/responder.h"
 #include "verbs/qp.h"
 #include "verbs/qp_state.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 /* QP 0 and 1 have fixed meanings; low numbers make captures hard to read. */
 #define FIRST_QPN	16
 #define LAST_QPN	0xfffffe
 
-static int qp_type(const struct ib_qp_init_attr *init, enum srdma_qpt *qpt)
+static int qp_type(struct ib_device *ib, const struct ib_qp_init_attr *init,
+		   bool is_user, enum srdma_qpt *qpt)
 {
 	switch (init->qp_type) {
 	case IB_QPT_RC:
@@ -36,20 +38,34 @@ static int qp_type(const struct ib_qp_init_attr *init, enum srdma_qpt *qpt)
 		*qpt = SRDMA_QPT_GSI;
 		return 0;
 	default:
-		return -EOPNOTSUPP;
+		return srdma_refuse(ib, is_user,
+				    SRDMA_REFUSED(QP_TYPE, EOPNOTSUPP,
+						  init->qp_type, 0));
 	}
 }
 
-static int check_cap(const struct srdma_dev *dev, const struct ib_qp_cap *cap,
-		     bool has_srq)
+static int check_cap(struct srdma_dev *dev, const struct ib_qp_cap *cap,
+		     bool has_srq, bool is_user)
 {
-	if (cap->max_send_wr > dev->bounds.wr ||
-	    cap->max_send_sge > SRDMA_MAX_SGE ||
-	    cap->max_inline_data > SRDMA_MAX_INLINE)
-		return -EINVAL;
-	if (!has_srq && (cap->max_recv_wr > dev->bounds.wr ||
-			 cap->max_recv_sge > SRDMA_MAX_SGE))
-		return -EINVAL;
+	const struct srdma_refused caps[] = {
+		{ SRDMA_ERR_QP_SEND_WR, -EINVAL, cap->max_send_wr,
+		  dev->bounds.wr },
+		{ SRDMA_ERR_QP_SEND_SGE, -EINVAL, cap->max_send_sge,
+		  SRDMA_MAX_SGE },
+		{ SRDMA_ERR_QP_INLINE, -EINVAL, cap->max_inline_data,
+		  SRDMA_MAX_INLINE },
+		{ SRDMA_ERR_QP_RECV_WR, -EINVAL, cap->max_recv_wr,
+		  dev->bounds.wr },
+		{ SRDMA_ERR_QP_RECV_SGE, -EINVAL, cap->max_recv_sge,
+		  SRDMA_MAX_SGE },
+	};
+	/* With an SRQ those of receives mean nothing. */
+	u32 count = ARRAY_SIZE(caps) - (has_srq ? 2 : 0);
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (caps[i].value > caps[i].limit)
+			return srdma_refuse(&dev->ib, is_user, &caps[i]);
 	return 0;
 }
 
@@ -58,14 +74,17 @@ static int check_create_qp(struct srdma_dev *dev,
 			   struct ib_udata *udata)
 {
 	if (init->create_flags || init->rwq_ind_tbl || init->xrcd)
-		return -EOPNOTSUPP;
+		return srdma_refuse(&dev->ib, udata,
+				    SRDMA_REFUSED(QP_FLAGS, EOPNOTSUPP,
+						  init->create_flags, 0));
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
 	/* QP 1 belongs to the kernel (10.2.4.1). */
 	if (init->qp_type == IB_QPT_GSI &&
 	    (udata || init->port_num != SRDMA_PORT))
-		return -EINVAL;
-	return check_cap(dev, &init->cap, init->srq) ?:
+		return srdma_refuse(&dev->ib, udata,
+				    SRDMA_REFUSED(QP_GSI, EINVAL, 1, 0));
+	return check_cap(dev, &init->cap, init->srq, udata) ?:
 	       srdma_udata_no_input(udata);
 }
 
@@ -206,7 +225,8 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	qp->pd = ib->pd;
 	qp->qpt = qpt;
 	qp->is_user = is_user;
-	qp->owner_pid = is_user ? task_tgid_nr(current) : 0;
+	srdma_maker_init(&qp->maker, is_user);
+	qp->owner_pid = qp->maker.pid;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->cap = init->cap;
 	qp->send_cq = to_scq(init->send_cq);
@@ -250,7 +270,8 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	int err;
 
 	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_QP, 0) ?:
-	      qp_type(init, &qpt) ?: check_create_qp(dev, init, udata);
+	      qp_type(ib->device, init, udata, &qpt) ?:
+	      check_create_qp(dev, init, udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_QP);
@@ -261,9 +282,12 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 		err = -ENOMEM;
 		goto err_count;
 	}
-	err = create_queues(qp, udata);
+	err = srdma_errors_join(&dev->errors, qp->is_user, &qp->errors);
 	if (err)
 		goto err_free;
+	err = create_queues(qp, udata);
+	if (err)
+		goto err_errors;
 	err = create_engines(qp);
 	if (err)
 		goto err_queues;
@@ -283,6 +307,8 @@ err_engines:
 	destroy_engines(qp);
 err_queues:
 	destroy_queues(qp);
+err_errors:
+	srdma_errors_leave(&dev->errors, qp->errors);
 err_free:
 	srdma_qp_free(qp);
 err_count:
@@ -306,6 +332,7 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	destroy_queues(qp);
 	/* Act 4: nobody can use a window through it. */
 	srdma_mw_set_drop(&qp->windows);
+	srdma_errors_leave(&dev->errors, qp->errors);
 	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
 	/* Late holders of a reference see only the empty shell. */
 	srdma_qp_put(qp);

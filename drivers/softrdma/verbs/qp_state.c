@@ -19,6 +19,7 @@
 #include "verbs/ah.h"
 #include "verbs/qp.h"
 #include "verbs/qp_state.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 #include "wire/shortcut.h"
 
@@ -89,7 +90,8 @@ static u32 attr_value(const struct ib_qp_attr *attr,
 	}
 }
 
-static bool values_are_legal(const struct ib_qp_attr *attr, int mask)
+static int check_values(const struct srdma_qp *qp,
+			const struct ib_qp_attr *attr, int mask)
 {
 	const struct attr_range *range;
 	u32 value;
@@ -100,9 +102,11 @@ static bool values_are_legal(const struct ib_qp_attr *attr, int mask)
 			continue;
 		value = attr_value(attr, range);
 		if (value < range->min || value > range->max)
-			return false;
+			return srdma_refuse_modify(qp, range->mask,
+				SRDMA_REFUSED(MODIFY_VALUE, EINVAL, value,
+					      range->max));
 	}
-	return true;
+	return 0;
 }
 
 static int check_modify(const struct srdma_qp *qp,
@@ -110,25 +114,36 @@ static int check_modify(const struct srdma_qp *qp,
 {
 	enum ib_qp_state cur = qp->state;
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : cur;
+	int err;
 
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
 	/* Path migration is not offered, so there is no alternate path. */
-	if (mask & IB_QP_ALT_PATH)
-		return -EOPNOTSUPP;
-	if (!values_are_legal(attr, mask))
-		return -EINVAL;
+	if (mask & (~IB_QP_ATTR_STANDARD_BITS | IB_QP_ALT_PATH))
+		return srdma_refuse_modify(qp, mask,
+			SRDMA_REFUSED(MODIFY_ATTR, EOPNOTSUPP,
+				      mask & (~IB_QP_ATTR_STANDARD_BITS |
+					      IB_QP_ALT_PATH), 0));
+	err = check_values(qp, attr, mask);
+	if (err)
+		return err;
 	if ((mask & IB_QP_CUR_STATE) && attr->cur_qp_state != cur)
-		return -EINVAL;
+		return srdma_refuse_modify(qp, mask,
+			SRDMA_REFUSED(MODIFY_CURRENT, EINVAL,
+				      attr->cur_qp_state, 0));
 	if (!ib_modify_qp_is_ok(cur, next, qp->ib->qp_type, mask))
-		return -EINVAL;
+		return srdma_refuse_modify(qp, mask,
+			SRDMA_REFUSED(MODIFY_STEP, EINVAL, next, 0));
 	if ((mask & IB_QP_PATH_MTU) &&
 	    attr->path_mtu > READ_ONCE(qp->dev->active_mtu))
-		return -EINVAL;
+		return srdma_refuse_modify(qp, mask,
+			SRDMA_REFUSED(MODIFY_MTU, EINVAL, attr->path_mtu,
+				      READ_ONCE(qp->dev->active_mtu)));
 	/* The place for answers is made once. */
 	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && cur != IB_QPS_INIT &&
 	    attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
-		return -EOPNOTSUPP;
+		return srdma_refuse_modify(qp, mask,
+			SRDMA_REFUSED(MODIFY_RD_ATOMIC, EOPNOTSUPP,
+				      attr->max_dest_rd_atomic,
+				      qp->attr.max_dest_rd_atomic));
 	return 0;
 }
 
@@ -261,8 +276,8 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 	dest_qpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num & MASK_24 :
 					   qp->attr.dest_qp_num;
 	if (mask & IB_QP_AV) {
-		err = srdma_av_init(&av, qp->dev, &attr->ah_attr, qp->qpn,
-				    dest_qpn);
+		err = srdma_av_init(&av, qp->dev, qp->is_user, &attr->ah_attr,
+				    qp->qpn, dest_qpn);
 		if (err)
 			return err;
 	}
@@ -275,6 +290,8 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 		srdma_shortcut_forget(qp);
 	}
 	keep_attrs(qp, attr, mask);
+	if (to == IB_QPS_ERR && from != IB_QPS_ERR)
+		qp->flushed_by = SRDMA_ERR_FLUSH_MODIFIED;
 	apply(qp, from, to, res);
 	spin_lock_bh(&qp->state_lock);
 	/* A flushed request may have found its CQ full: that was the end. */

@@ -4,19 +4,43 @@
  */
 #include "objects/device.h"
 #include "posting/srq.h"
+#include "verbs/refuse.h"
 #include "verbs/srq.h"
 #include "verbs/ucontext.h"
 
-static int check_create_srq(const struct srdma_dev *dev,
-			    const struct ib_srq_init_attr *init)
+static int refuse_wr(struct srdma_dev *dev, bool is_user, u32 max_wr)
+{
+	return srdma_refuse(&dev->ib, is_user,
+			    SRDMA_REFUSED(SRQ_WR, EINVAL, max_wr,
+					  dev->bounds.wr));
+}
+
+static int refuse_limit(struct srdma_dev *dev, bool is_user, u32 limit,
+			u32 max_wr)
+{
+	return srdma_refuse(&dev->ib, is_user,
+			    SRDMA_REFUSED(SRQ_LIMIT, EINVAL, limit, max_wr));
+}
+
+static int check_create_srq(struct srdma_dev *dev,
+			    const struct ib_srq_init_attr *init, bool is_user)
 {
 	const struct ib_srq_attr *attr = &init->attr;
 
 	if (init->srq_type != IB_SRQT_BASIC)
-		return -EOPNOTSUPP;
-	if (!attr->max_wr || attr->max_wr > dev->bounds.wr ||
-	    attr->max_sge > SRDMA_MAX_SGE || attr->srq_limit > attr->max_wr)
-		return -EINVAL;
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(SRQ_TYPE, EOPNOTSUPP,
+						  init->srq_type, 0));
+	if (!attr->max_wr || attr->max_wr > dev->bounds.wr)
+		return refuse_wr(dev, is_user, attr->max_wr);
+	if (attr->max_sge > SRDMA_MAX_SGE)
+		return srdma_refuse(&dev->ib, is_user,
+				    SRDMA_REFUSED(SRQ_SGE, EINVAL,
+						  attr->max_sge,
+						  SRDMA_MAX_SGE));
+	if (attr->srq_limit > attr->max_wr)
+		return refuse_limit(dev, is_user, attr->srq_limit,
+				    attr->max_wr);
 	return 0;
 }
 
@@ -30,7 +54,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	int err;
 
 	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_SRQ, 0) ?:
-	      check_create_srq(dev, init) ?: srdma_udata_no_input(udata);
+	      check_create_srq(dev, init, udata) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
 	err = srdma_dev_count(dev, SRDMA_OBJ_SRQ);
@@ -105,7 +129,14 @@ static int resize_srq(struct srdma_srq *srq, struct ib_srq_attr *attr,
 	if (err)
 		return err;
 	/* User space must know of the new ring before the old one goes. */
-	err = answer_map(udata, &map) ?: srdma_rq_resize(&srq->rq, &ring);
+	err = answer_map(udata, &map);
+	if (!err) {
+		err = srdma_rq_resize(&srq->rq, &ring);
+		if (err)
+			srdma_refuse(srq->ib.device, udata,
+				     SRDMA_REFUSED(SRQ_FULL, -err,
+						   attr->max_wr, 0));
+	}
 	if (!err) {
 		srq->max_wr = srdma_ring_entries(&srq->rq.ring);
 		attr->max_wr = srq->max_wr;
@@ -129,15 +160,14 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
 	if ((mask & IB_SRQ_MAX_WR) &&
-	    (!attr->max_wr ||
-	     attr->max_wr > dev->bounds.wr))
-		return -EINVAL;
+	    (!attr->max_wr || attr->max_wr > dev->bounds.wr))
+		return refuse_wr(dev, udata, attr->max_wr);
 
 	mutex_lock(&srq->mutex);
 	max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
 	limit = mask & IB_SRQ_LIMIT ? attr->srq_limit : READ_ONCE(srq->limit);
 	if (limit > max_wr)
-		err = -EINVAL;
+		err = refuse_limit(dev, udata, limit, max_wr);
 	else if (mask & IB_SRQ_MAX_WR)
 		err = resize_srq(srq, attr, udata);
 	if (!err && (mask & IB_SRQ_LIMIT))

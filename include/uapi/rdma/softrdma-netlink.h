@@ -4,7 +4,8 @@
  * faults. Documentation/netlink/specs/softrdma.yaml describes it.
  *
  * All of it needs CAP_NET_ADMIN in the user namespace that owns the network
- * namespace of the socket, and finds the links of that namespace.
+ * namespace of the socket, but for the errors of one's own processes; and finds the
+ * links of that namespace.
  */
 #ifndef SOFTRDMA_NETLINK_USER_H
 #define SOFTRDMA_NETLINK_USER_H
@@ -20,12 +21,15 @@
  * @SRDMA_NL_CMD_FAULT_DEL: SRDMA_NL_A_LINK, and SRDMA_NL_A_RULE with the
  *	number of the rule; without one, all rules of the link
  * @SRDMA_NL_CMD_FAULT_GET: dump; SRDMA_NL_A_LINK, or all links
+ * @SRDMA_NL_CMD_ERROR_GET: dump; SRDMA_NL_A_LINK, or all links: the errors of the
+ *	user who asks, or with CAP_NET_ADMIN all
  */
 enum srdma_nl_cmd {
 	SRDMA_NL_CMD_UNSPEC,
 	SRDMA_NL_CMD_FAULT_ADD,
 	SRDMA_NL_CMD_FAULT_DEL,
 	SRDMA_NL_CMD_FAULT_GET,
+	SRDMA_NL_CMD_ERROR_GET,
 };
 
 /**
@@ -33,14 +37,16 @@ enum srdma_nl_cmd {
  * @SRDMA_NL_A_UNSPEC: none
  * @SRDMA_NL_A_LINK: string, the name of a link
  * @SRDMA_NL_A_RULE: nest of enum srdma_nl_rule_attr
+ * @SRDMA_NL_A_ERROR: nest of enum srdma_err_attr (softrdma-errors.h)
  */
 enum srdma_nl_attr {
 	SRDMA_NL_A_UNSPEC,
 	SRDMA_NL_A_LINK,
 	SRDMA_NL_A_RULE,
+	SRDMA_NL_A_ERROR,
 };
 
-#define SRDMA_NL_A_MAX		SRDMA_NL_A_RULE
+#define SRDMA_NL_A_MAX		SRDMA_NL_A_ERROR
 
 /**
  * enum srdma_nl_rule_attr - a rule

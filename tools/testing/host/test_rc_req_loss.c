@@ -147,6 +147,66 @@ TEST(req_nak__copies_are_for_longer_each_time)
 	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_FAILED);
 }
 
+/* Sends what is to be sent; the peer answers each time with the same NAK. */
+static enum srdma_req_timer want_again(uint32_t psn)
+{
+	while (next() == SRDMA_NEXT_SEND) {
+		sent();
+		nak(psn, SRDMA_NAK_PSN_SEQ);
+	}
+	return expire();
+}
+
+/* The timer ends it, and it is known that the peer was not silent. */
+TEST(req_nak__of_what_comes_again_and_again)
+{
+	enum srdma_req_timer timer;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_one();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	EXPECT(!req.nak_again);
+	do
+		timer = want_again(0);
+	while (timer != SRDMA_TIMER_FAILED);
+	EXPECT(req.nak_again);
+	expect_retired(0, SRDMA_ST_RETRY_EXC);
+}
+
+TEST(req_nak__and_then_silence)
+{
+	enum srdma_req_timer timer;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_one();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_one();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+	EXPECT(req.nak_again);
+	do {
+		while (next() == SRDMA_NEXT_SEND)
+			sent();
+		timer = expire();
+	} while (timer != SRDMA_TIMER_FAILED);
+	EXPECT(!req.nak_again);
+	expect_retired(0, SRDMA_ST_RETRY_EXC);
+}
+
+TEST(req_nak__progress_ends_it)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+	ack(0);
+	EXPECT(!req.nak_again);
+}
+
 TEST(req_nak__seven_is_seven)
 {
 	uint32_t i;

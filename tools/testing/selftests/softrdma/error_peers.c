@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests that fail at the peer, or because of it: the vendor_err of each, and what
+ * softrdma(8) says of it, on both sides (troubleshooting.rst).
+ */
+#include "fixture.h"
+
+#include <sched.h>
+#include <sys/wait.h>
+
+#include <rdma/softrdma-errors.h>
+
+#include "duo.h"
+#include "errlog.h"
+#include "rules.h"
+
+FIXTURE(error_peers)
+{
+	struct verbs_set set;
+	struct duo duo;
+	struct duo_end *tx;
+	struct duo_end *rx;
+};
+
+FIXTURE_SETUP(error_peers)
+{
+	memset(&self->duo, 0, sizeof(self->duo));
+	self->tx = &self->duo.end[0];
+	self->rx = &self->duo.end[1];
+	ASSERT_EQ(0, rules_flush(TOPO_LINK));
+	ASSERT_EQ(0, verbs_open_set(&self->set, TOPO_LINK));
+}
+
+FIXTURE_TEARDOWN(error_peers)
+{
+	EXPECT_EQ(0, rules_flush(TOPO_LINK));
+	EXPECT_EQ(0, duo_close(&self->duo));
+	EXPECT_EQ(0, verbs_close_set(&self->set));
+}
+
+#define UP()	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set))
+
+/* The request just posted fails so, and the log says @words of it. */
+#define FAILS(status, code, words)					\
+	do {								\
+		EXPECT_TRUE(errlog_completes(self->tx->send_cq,		\
+					     IBV_WC_##status,		\
+					     SRDMA_ERR_##code));	\
+		EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, \
+					words));			\
+	} while (0)
+
+/* The log says so of the QP that was asked. */
+#define PEER_SAYS(words)						\
+	EXPECT_TRUE(errlog_says(TOPO_LINK, self->rx->qp->qp_num, words))
+
+#define WRITE(len, rkey)						\
+	ASSERT_EQ(0, duo_write(self->tx, self->rx, 5, len, rkey))
+
+static int post(struct duo_end *from, struct duo_end *to,
+		enum ibv_wr_opcode opcode, uint32_t len, uint32_t rkey)
+{
+	struct ibv_sge sge = { (uintptr_t)from->buf, len, from->mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 5,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)to->buf;
+		wr.wr.atomic.rkey = rkey;
+	} else if (opcode == IBV_WR_SEND_WITH_INV) {
+		wr.invalidate_rkey = rkey;
+	} else {
+		wr.wr.rdma.remote_addr = (uintptr_t)to->buf;
+		wr.wr.rdma.rkey = rkey;
+	}
+	return ibv_post_send(from->qp, &wr, &bad);
+}
+
+/* ---- keys at the peer ---- */
+
+TEST_F(error_peers, rkey_that_nothing_has)
+{
+	UP();
+	WRITE(64, 0xfffff500);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS,
+	      "its log says: nothing has the rkey 0xfffff500");
+	PEER_SAYS("was refused");
+	/* The one that has refused it follows its NAK. */
+	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_REFUSED));
+}
+
+TEST_F(error_peers, rkey_that_was_deregistered)
+{
+	struct ibv_mr *mr;
+	uint32_t rkey;
+
+	UP();
+	mr = ibv_reg_mr(self->set.pd, self->rx->buf, 4096,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	ASSERT_NE(NULL, mr);
+	rkey = mr->rkey;
+	ASSERT_EQ(0, ibv_dereg_mr(mr));
+	WRITE(64, rkey);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "was deregistered");
+	PEER_SAYS("s ago (73, rkey_gone)");
+}
+
+TEST_F(error_peers, rkey_of_another_domain)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(self->set.ctx);
+	struct ibv_mr *mr;
+
+	UP();
+	mr = ibv_reg_mr(pd, self->rx->buf, 4096,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	ASSERT_NE(NULL, mr);
+	WRITE(64, mr->rkey);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "remote access error");
+	PEER_SAYS("belongs to another protection domain");
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+TEST_F(error_peers, rkey_that_does_not_allow_it)
+{
+	struct ibv_mr *mr;
+
+	UP();
+	mr = ibv_reg_mr(self->set.pd, self->rx->buf, 4096,
+			IBV_ACCESS_REMOTE_READ);
+	ASSERT_NE(NULL, mr);
+	WRITE(64, mr->rkey);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "WRITE of 64 bytes to 0x");
+	PEER_SAYS("has REMOTE_READ and not REMOTE_WRITE");
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
+}
+
+TEST_F(error_peers, range_that_leaves_the_region)
+{
+	struct ibv_mr *mr;
+
+	UP();
+	mr = ibv_reg_mr(self->set.pd, self->rx->buf, 4096,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	ASSERT_NE(NULL, mr);
+	WRITE(8192, mr->rkey);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "the region ends 4096 bytes before");
+	PEER_SAYS("8192 bytes at 0x");
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
+}
+
+TEST_F(error_peers, key_that_the_peer_cannot_invalidate)
+{
+	UP();
+	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
+	ASSERT_EQ(0, post(self->tx, self->rx, IBV_WR_SEND_WITH_INV, 64,
+			  self->rx->mr->rkey));
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "the peer cannot invalidate 0x");
+	PEER_SAYS("(80, rkey_invalidate)");
+}
+
+/* ---- requests that the peer finds invalid ---- */
+
+/* Ends with other attributes than duo_up() gives them. */
+static int connect_with(struct duo *duo, int access, int max_dest_rd_atomic)
+{
+	static const enum ibv_qp_state ladder[] = {
+		IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+	};
+	struct duo_end *end = &duo->end[1];
+	struct ibv_qp_attr attr;
+	int i, ret = 0;
+
+	for (i = 0; i < 3 && !ret; i++) {
+		ret = duo_step(duo, 0, ladder[i]);
+		verbs_attr(end->set, &attr, ladder[i], duo->end[0].qp->qp_num);
+		attr.ah_attr.grh.dgid = duo->end[0].set->gid;
+		attr.sq_psn = attr.rq_psn;
+		attr.qp_access_flags = access;
+		attr.max_dest_rd_atomic = max_dest_rd_atomic;
+		ret = ret ?: ibv_modify_qp(end->qp, &attr,
+					   verbs_mask(IBV_QPT_RC, ladder[i] - 1,
+						      ladder[i]));
+	}
+	return ret;
+}
+
+TEST_F(error_peers, receive_that_is_too_short)
+{
+	UP();
+	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
+	ASSERT_EQ(0, duo_recv(self->rx, 7, 0, 64));
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 100, 0));
+	FAILS(REM_INV_REQ_ERR, NAK_INVALID, "a message of 100 bytes or more");
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_LOC_LEN_ERR,
+				     SRDMA_ERR_RECV_SHORT));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_REFUSED));
+	PEER_SAYS("met a receive of 64");
+}
+
+TEST_F(error_peers, receive_whose_memory_is_gone)
+{
+	struct ibv_sge sge;
+	struct ibv_recv_wr *bad, wr = { .wr_id = 6, .sg_list = &sge,
+					.num_sge = 1 };
+
+	UP();
+	sge = (struct ibv_sge){ (uintptr_t)self->rx->buf, 64, 0xfffff600 };
+	ASSERT_EQ(0, ibv_post_recv(self->rx->qp, &wr, &bad));
+	ASSERT_EQ(0, duo_recv(self->rx, 7, 0, 64));
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 64, 0));
+	FAILS(REM_OP_ERR, NAK_OPERATION, "remote operational error");
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_LOC_PROT_ERR,
+				     SRDMA_ERR_LKEY_NONE));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_RECEIVE));
+	PEER_SAYS("receive (wr_id 6) failed with LOC_PROT_ERR");
+}
+
+TEST_F(error_peers, what_the_queue_pair_does_not_allow)
+{
+	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, connect_with(&self->duo, IBV_ACCESS_REMOTE_READ, 4));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(REM_INV_REQ_ERR, NAK_INVALID, "and not REMOTE_WRITE");
+	PEER_SAYS("the QP was given REMOTE_READ for its peer");
+}
+
+TEST_F(error_peers, more_reads_than_agreed)
+{
+	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, connect_with(&self->duo, IBV_ACCESS_REMOTE_READ, 0));
+	ASSERT_EQ(0, post(self->tx, self->rx, IBV_WR_RDMA_READ, 64,
+			  self->rx->mr->rkey));
+	FAILS(REM_INV_REQ_ERR, NAK_INVALID, "more READs and atomics");
+	PEER_SAYS("than max_dest_rd_atomic, 0");
+}
+
+TEST_F(error_peers, atomic_that_is_not_aligned)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "tx op FETCH* corrupt header va"));
+	ASSERT_EQ(0, post(self->tx, self->rx, IBV_WR_ATOMIC_FETCH_AND_ADD, 8,
+			  self->rx->mr->rkey));
+	FAILS(REM_INV_REQ_ERR, NAK_INVALID, "is no multiple of 8");
+	PEER_SAYS("(83, req_align)");
+}
+
+TEST_F(error_peers, packets_that_make_no_message)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK,
+			       "tx op WRITE_ONLY corrupt header length"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(REM_INV_REQ_ERR, NAK_INVALID, "packets do not make a message");
+	PEER_SAYS("(84, req_malformed)");
+}
+
+/* ---- peers that do not answer, or nonsense ---- */
+
+TEST_F(error_peers, no_receive_is_posted)
+{
+	self->duo.rnr_retry = 3;
+	UP();
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 64, 0));
+	FAILS(RNR_RETRY_EXC_ERR, RNR, "it asked to wait 10 us, and that 3 times");
+}
+
+TEST_F(error_peers, the_peer_never_answers)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op ACK drop"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, NEVER_ANSWERED, "the peer has never answered");
+}
+
+TEST_F(error_peers, the_peer_stops_answering)
+{
+	UP();
+	WRITE(64, self->rx->mr->rkey);
+	EXPECT_TRUE(errlog_completes(self->tx->send_cq, IBV_WC_SUCCESS, 0));
+	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op ACK drop"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, NO_ANSWER, "has answered before");
+}
+
+TEST_F(error_peers, the_peer_wants_the_same_packet_again)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op WRITE* answer nak sequence"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, SEQUENCE, "asked for the same packet");
+}
+
+TEST_F(error_peers, the_peer_is_gone)
+{
+	UP();
+	ASSERT_EQ(0, ibv_destroy_qp(self->rx->qp));
+	self->rx->qp = NULL;
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, PEER_NO_QP, "no QP of that number");
+}
+
+TEST_F(error_peers, the_peer_is_in_init)
+{
+	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, duo_step(&self->duo, 1, IBV_QPS_INIT));
+	ASSERT_EQ(0, duo_step(&self->duo, 0, IBV_QPS_INIT));
+	ASSERT_EQ(0, duo_step(&self->duo, 0, IBV_QPS_RTR));
+	ASSERT_EQ(0, duo_step(&self->duo, 0, IBV_QPS_RTS));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, PEER_STATE, "the peer's QP is in INIT");
+}
+
+TEST_F(error_peers, the_port_is_down)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "port-down"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, PORT_DOWN, "the port is down");
+	EXPECT_LE(0, rules_add(TOPO_LINK, "port-up"));
+}
+
+TEST_F(error_peers, the_address_has_gone)
+{
+	UP();
+	ASSERT_EQ(0, topo_ip("addr del " TOPO_IPV4 "/24 dev " TOPO_NETDEV));
+	ASSERT_EQ(0, verbs_wait_gid(self->set.ctx, TOPO_IPV4, false, 5000));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, GID_GONE, "has gone from the interface");
+	ASSERT_EQ(0, topo_ip("addr add " TOPO_IPV4 "/24 dev " TOPO_NETDEV));
+	EXPECT_EQ(0, verbs_wait_gid(self->set.ctx, TOPO_IPV4, true, 5000));
+}
+
+TEST_F(error_peers, the_peer_answers_what_was_not_asked)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op READ_RESPONSE* truncate"));
+	ASSERT_EQ(0, post(self->tx, self->rx, IBV_WR_RDMA_READ, 64,
+			  self->rx->mr->rkey));
+	FAILS(BAD_RESP_ERR, BAD_RESPONSE, "answered what was not asked");
+}
+
+/* ---- queues, states, rules ---- */
+
+TEST_F(error_peers, a_completion_queue_overruns)
+{
+	self->duo.cqe = 1;
+	UP();
+	WRITE(64, self->rx->mr->rkey);
+	WRITE(64, self->rx->mr->rkey);
+	EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num,
+				"found its completion queue full"));
+	/* The receives have a queue of their own. */
+	EXPECT_EQ(0, duo_recv(self->tx, 6, 0, 64));
+	EXPECT_TRUE(errlog_completes(self->tx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_CQ));
+}
+
+TEST_F(error_peers, the_program_flushes)
+{
+	UP();
+	ASSERT_EQ(0, duo_recv(self->tx, 6, 0, 64));
+	ASSERT_EQ(0, duo_state(self->tx, IBV_QPS_ERR));
+	WRITE(64, self->rx->mr->rkey);
+	EXPECT_TRUE(errlog_completes(self->tx->send_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_MODIFIED));
+	EXPECT_TRUE(errlog_completes(self->tx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_MODIFIED));
+}
+
+TEST_F(error_peers, a_rule_flushes)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "now qp %u qp-error",
+			       self->tx->qp->qp_num));
+	WRITE(64, self->rx->mr->rkey);
+	EXPECT_TRUE(errlog_completes(self->tx->send_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_RULE));
+}
+
+TEST_F(error_peers, a_rule_fails_a_request)
+{
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "wr status REM_OP_ERR"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(REM_OP_ERR, RULE, "a rule wants it");
+}
+
+/* ---- who is told what ---- */
+
+/* Runs as somebody else, without rights. */
+static int as_nobody(const char *link, const char *words, bool says)
+{
+	char said[65536];
+	int status;
+
+	if (!fork()) {
+		if (setgid(65534) || setuid(65534))
+			_exit(2);
+		if (rules_tool(said, sizeof(said), "errors %s", link))
+			_exit(3);
+		_exit(!strstr(said, words) == !says ? 0 : 1);
+	}
+	if (wait(&status) < 0 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+TEST_F(error_peers, others_see_nothing_of_it)
+{
+	UP();
+	WRITE(64, 0xfffff700);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "0xfffff700");
+	EXPECT_EQ(0, as_nobody(TOPO_LINK, "0xfffff700", false));
+	EXPECT_EQ(0, as_nobody(TOPO_LINK, "qp", false));
+}
+
+TEST_F(error_peers, other_namespaces_see_nothing_of_it)
+{
+	char said[65536];
+	int status;
+
+	UP();
+	WRITE(64, 0xfffff800);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "0xfffff800");
+	if (!fork()) {
+		if (unshare(CLONE_NEWNET))
+			_exit(1);
+		if (rules_tool(said, sizeof(said), "errors") || *said)
+			_exit(2);
+		_exit(rules_tool(said, sizeof(said), "errors %s", TOPO_LINK) ==
+		      1 ? 0 : 3);
+	}
+	ASSERT_LT(0, wait(&status));
+	EXPECT_EQ(0, status);
+}
+
+/* It stays when the process has gone. */
+TEST_F(error_peers, the_log_outlives_the_process)
+{
+	char words[64];
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		struct duo duo = {};
+
+		if (verbs_open_set(&self->set, TOPO_LINK) ||
+		    duo_up(&duo, &self->set, &self->set) ||
+		    duo_write(&duo.end[0], &duo.end[1], 1, 64, 0xfffff900) ||
+		    !errlog_completes(duo.end[0].send_cq, IBV_WC_REM_ACCESS_ERR,
+				      SRDMA_ERR_NAK_ACCESS))
+			_exit(1);
+		_exit(0);
+	}
+	ASSERT_LT(0, wait(&status));
+	EXPECT_EQ(0, status);
+	snprintf(words, sizeof(words), "pid %d (error_peers)", pid);
+	EXPECT_TRUE(errlog_says(TOPO_LINK, 0, words));
+	EXPECT_TRUE(errlog_says(TOPO_LINK, 0, "rkey 0xfffff900"));
+}
+
+/* What happens again and again is one record, and others stay. */
+TEST_F(error_peers, repetitions_do_not_push_others_out)
+{
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	int i;
+
+	UP();
+	WRITE(64, 0xfffffa00);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "0xfffffa00");
+	ASSERT_EQ(0, duo_state(self->tx, IBV_QPS_RESET));
+	for (i = 0; i < 200; i++)
+		ibv_post_send(self->tx->qp, &wr, &bad);
+	EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, "0xfffffa00"));
+}
+
+TEST_F(error_peers, json_has_it_in_numbers)
+{
+	char said[65536], words[64];
+
+	UP();
+	WRITE(64, 0xfffffb00);
+	FAILS(REM_ACCESS_ERR, NAK_ACCESS, "0xfffffb00");
+	EXPECT_EQ(0, rules_tool(said, sizeof(said), "-j errors %s qp %u",
+				TOPO_LINK, self->tx->qp->qp_num));
+	EXPECT_EQ('[', said[0]);
+	snprintf(words, sizeof(words), "\"qpn\":%u", self->tx->qp->qp_num);
+	EXPECT_NE(NULL, strstr(said, words));
+	EXPECT_NE(NULL, strstr(said, "\"vendor_err\":49,\"cause\":\"nak_access\""));
+	EXPECT_NE(NULL, strstr(said, "\"status\":10"));
+	snprintf(words, sizeof(words), "\"rkey\":%u", 0xfffffb00);
+	EXPECT_NE(NULL, strstr(said, words));
+}
+
+TEST_HARNESS_MAIN
