@@ -47,6 +47,7 @@ int srdma_train_world_init(struct kunit *test)
 		w->message[i] = i * 13 + (i >> 7);
 	w->ndev = alloc_netdev(0, "train%d", NET_NAME_UNKNOWN, ether_setup);
 	KUNIT_ASSERT_NOT_NULL(test, w->ndev);
+	w->ndev->features = NETIF_F_GSO_UDP_L4;
 	w->dst.dev = w->ndev;
 	w->payload.ops = &payload_ops;
 	w->fault_at = NO_FAULT;

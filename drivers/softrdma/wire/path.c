@@ -309,6 +309,16 @@ static void adapt_path(struct srdma_path *path, const struct srdma_burst *burst,
 	path->next_psn = srdma_burst_psn(burst, burst->count);
 }
 
+/*
+ * Would the stack cut a train up before the interface? That costs more than to
+ * build its packets apart; and with the head of the train, which goes when it
+ * is cut, goes what tells us that they still wait (wire/inflight.c).
+ */
+static bool is_cut_up(const struct srdma_path *path)
+{
+	return !(path->dst->dev->features & NETIF_F_GSO_UDP_L4);
+}
+
 /**
  * srdma_path_train - how many packets of a burst go into one skb
  * @path: path with a route
@@ -320,6 +330,9 @@ u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 {
 	u32 most = max(path->train_bytes / packet_len, 1U);
 
+	/* Somebody may change that at any time. */
+	if (is_cut_up(path))
+		return 1;
 	adapt_path(path, burst, most);
 	return min_t(u32, most, path->train_now);
 }

@@ -152,6 +152,8 @@ TEST_F(segments, netdev_without_segmentation_gets_single_packets)
 	ASSERT_EQ(0, topo_set_feature(DUO_NEAR_NETDEV, "tx-udp-segmentation",
 				 false));
 	EXPECT_EQ(0, send_long(&self->duo));
+	/* Built so, and not cut on their way: each is accounted for. */
+	EXPECT_PACKETS(tracefs_count("srdma_tx", "opcode=0x0"));
 	EXPECT_PACKETS(tracefs_count("net_dev_start_xmit", near));
 	EXPECT_EQ(0, tracefs_sum("net_dev_start_xmit", near, "gso_size"));
 	EXPECT_PACKETS(tracefs_count("srdma_rx", "requests packets=1 "));
