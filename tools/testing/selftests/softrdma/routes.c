@@ -192,8 +192,9 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 		ASSERT_EQ(0, ibv_modify_qp(qp, &attr,
 			  verbs_mask(IBV_QPT_UC, state - 1, state)));
 	}
+	/* So slow that next to nothing leaves while packets are made. */
 	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
-			      "rate 40mbit burst 100kb limit 4mb"));
+			      "rate 1mbit burst 100kb limit 4mb"));
 	sge = (struct ibv_sge) { (uintptr_t)buf, sizeof(buf), mr->lkey };
 	wr.sg_list = &sge;
 	bytes = counters_get("tx_bytes");
@@ -201,6 +202,8 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 	EXPECT_GE(INFLIGHT_MOST, counters_get("tx_bytes") - bytes);
 	EXPECT_LT(busy, counters_get("tx_busy"));
 	/* And who waits for room is told. */
+	ASSERT_EQ(0, topo_run("tc qdisc change dev " WIRE_NETDEV " root tbf "
+			      "rate 40mbit burst 100kb limit 4mb"));
 	ASSERT_TRUE(peer_completes(to.cq, &self->wc));
 	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
 	EXPECT_LE((int)sizeof(buf), counters_get("tx_bytes") - bytes);
