@@ -11,6 +11,7 @@
 #include "proto/icrc.h"
 #include "proto/rc_req.h"
 #include "proto/rc_resp.h"
+#include "proto/run.h"
 #include "proto/uc.h"
 #include "base/crc.h"
 #include "engine/backlog.h"
@@ -47,6 +48,8 @@
 DOOR(srdma_icrc_init);
 
 DOOR(srdma_opcodes);
+
+DOOR(srdma_run_part);
 
 DOOR(srdma_rc_req_drain);
 DOOR(srdma_rc_req_init);
@@ -136,6 +139,7 @@ DOOR(srdma_netns_del_gid);
 DOOR(srdma_netns_exit);
 DOOR(srdma_netns_get);
 DOOR(srdma_netns_init);
+DOOR(srdma_netns_of);
 DOOR(srdma_netns_put);
 
 DOOR(srdma_path_drop);

@@ -14,14 +14,18 @@ _softrdma()
 	while [[ ${COMP_WORDS[i]} == -* ]] && ((i < COMP_CWORD)); do
 		((i++))
 	done
-	case $((COMP_CWORD - i)) in
-	0) words="fault errors help" ;;
-	1)
-		case ${COMP_WORDS[i]} in
-		errors) words="$(_softrdma_links) qp code help" ;;
-		*) words="add list del flush help" ;;
+	case $((COMP_CWORD - i)).${COMP_WORDS[i]} in
+	0.*) words="fault errors monitor help" ;;
+	*.monitor)
+		case $prev in
+		only) words="packet drop nak retry timeout window state async
+			completion rule port link" ;;
+		monitor) words="$(_softrdma_links) qp only room help" ;;
+		*) words="qp only room" ;;
 		esac ;;
-	2) words=$(_softrdma_links) ;;
+	1.errors) words="$(_softrdma_links) qp code help" ;;
+	1.*) words="add list del flush help" ;;
+	2.*) words=$(_softrdma_links) ;;
 	*)
 		case $prev in
 		corrupt) words="icrc header payload" ;;

@@ -3,6 +3,7 @@
 #include "family.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,9 @@ static void say_error(const struct nlmsghdr *nlh)
 					mnl_attr_get_str(attr));
 				return;
 			}
-	fprintf(stderr, "softrdma: %s\n", strerror(-err->error));
+	fprintf(stderr, "softrdma: %s%s\n", strerror(-err->error),
+		err->error != -EPERM ? "" :
+		"; it needs CAP_NET_ADMIN where the network namespace belongs");
 }
 
 static int heard_error(const struct nlmsghdr *nlh, void *data)
@@ -113,6 +116,23 @@ struct nlmsghdr *family_request(void *buf, int cmd, int flags)
 	genl->cmd = cmd;
 	genl->version = SRDMA_NL_VERSION;
 	return nlh;
+}
+
+/**
+ * family_wait - wait for word from the driver that nobody has asked for
+ * @timeout_ms: for so long at most
+ *
+ * Return: 0, or -1.
+ */
+int family_wait(int timeout_ms)
+{
+	struct pollfd fd = { mnl_socket_get_fd(sock), POLLIN };
+	char buf[MNL_SOCKET_BUFFER_SIZE];
+	int n = poll(&fd, 1, timeout_ms);
+
+	if (n > 0)
+		n = mnl_socket_recvfrom(sock, buf, sizeof(buf));
+	return n < 0 && errno != EINTR ? -1 : 0;
 }
 
 static int heard_family(const struct nlmsghdr *nlh, void *data)

@@ -11,6 +11,7 @@ int family_open(void);
 void family_close(void);
 
 struct nlmsghdr *family_request(void *buf, int cmd, int flags);
+int family_wait(int timeout_ms);
 int family_talk(struct nlmsghdr *request, mnl_cb_t heard, void *data);
 
 #endif

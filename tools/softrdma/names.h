@@ -18,6 +18,8 @@ struct name {
 
 extern const struct name packet_ops[];
 extern const struct name request_ops[];
+extern const struct name actions[];
+extern const struct name points[];
 extern const struct name fields[];
 extern const struct name verbs[];
 extern const struct name nak_codes[];

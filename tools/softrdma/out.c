@@ -8,6 +8,7 @@
 
 bool out_json;
 bool out_pretty;
+bool out_stream;
 
 static int items;
 static int keys;
@@ -29,7 +30,9 @@ void out_end(void)
 void out_item(void)
 {
 	keys = 0;
-	if (out_json)
+	if (out_json && out_stream)
+		printf("{");
+	else if (out_json)
 		printf("%s%s{", items ? "," : "", out_pretty ? "\n    " : "");
 	items++;
 }
@@ -38,7 +41,7 @@ void out_item_end(void)
 {
 	if (out_json)
 		printf(out_pretty ? "\n    }" : "}");
-	else
+	if (!out_json || out_stream)
 		printf("\n");
 }
 
@@ -78,6 +81,26 @@ void out_word(const char *key, const char *word)
 	}
 	space();
 	printf("%s %s", key, word);
+}
+
+/* In text the word says enough. */
+void out_tag(const char *key, const char *word)
+{
+	if (out_json)
+		out_word(key, word);
+	else
+		out_plain("%s", word);
+}
+
+/* It is so. */
+void out_flag(const char *key)
+{
+	if (!out_json) {
+		out_plain("%s", key);
+		return;
+	}
+	json_key(key);
+	printf("true");
 }
 
 void out_number(const char *key, uint64_t number)

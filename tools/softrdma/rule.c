@@ -15,47 +15,6 @@
 #include "names.h"
 #include "out.h"
 
-static const struct name actions[] = {
-	{ "drop", SRDMA_NL_ACT_DROP },
-	{ "duplicate", SRDMA_NL_ACT_DUPLICATE },
-	{ "delay", SRDMA_NL_ACT_DELAY },
-	{ "reorder", SRDMA_NL_ACT_REORDER },
-	{ "corrupt icrc", SRDMA_NL_ACT_ICRC },
-	{ "corrupt header", SRDMA_NL_ACT_FIELD },
-	{ "corrupt payload", SRDMA_NL_ACT_PAYLOAD },
-	{ "truncate", SRDMA_NL_ACT_TRUNCATE },
-	{ "ce", SRDMA_NL_ACT_CE },
-	{ "answer nak", SRDMA_NL_ACT_NAK },
-	{ "answer rnr", SRDMA_NL_ACT_RNR },
-	{ "answer nothing", SRDMA_NL_ACT_SILENT },
-	{ "cnp", SRDMA_NL_ACT_CNP },
-	{ "no-memory", SRDMA_NL_ACT_NO_MEMORY },
-	{ "no-route", SRDMA_NL_ACT_NO_ROUTE },
-	{ "status", SRDMA_NL_ACT_STATUS },
-	{ "errno", SRDMA_NL_ACT_ERRNO },
-	{ "qp-error", SRDMA_NL_ACT_QP_ERROR },
-	{ "qp-fatal", SRDMA_NL_ACT_QP_FATAL },
-	{ "last-wqe", SRDMA_NL_ACT_LAST_WQE },
-	{ "cq-overrun", SRDMA_NL_ACT_CQ_OVERRUN },
-	{ "cq-error", SRDMA_NL_ACT_CQ_ERROR },
-	{ "srq-error", SRDMA_NL_ACT_SRQ_ERROR },
-	{ "port-down", SRDMA_NL_ACT_PORT_DOWN },
-	{ "port-up", SRDMA_NL_ACT_PORT_UP },
-	{ "gid-change", SRDMA_NL_ACT_GID_CHANGE },
-	{ "device-fatal", SRDMA_NL_ACT_DEVICE_FATAL },
-	{ "remove", SRDMA_NL_ACT_REMOVE },
-	{ NULL, 0 }
-};
-
-static const struct name points[] = {
-	{ "tx", SRDMA_NL_POINT_TX },
-	{ "rx", SRDMA_NL_POINT_RX },
-	{ "wr", SRDMA_NL_POINT_WR },
-	{ "verb", SRDMA_NL_POINT_VERB },
-	{ "now", SRDMA_NL_POINT_NOW },
-	{ NULL, 0 }
-};
-
 /**
  * struct parsing - a rule that is being read
  * @nlh: message that it goes into

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * softrdma: the tool that makes what a softrdma device does go wrong on demand,
- * in the manner of rdma(8).
+ * softrdma: the tool that makes a softrdma device go wrong on demand, and shows what
+ * it does, in the manner of rdma(8).
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "family.h"
 #include "fault.h"
+#include "monitor.h"
 #include "out.h"
 
 static void help(FILE *to)
@@ -20,6 +21,7 @@ static void help(FILE *to)
 	      "OBJECT:\n"
 	      "  fault                 what goes wrong, by rule\n"
 	      "  errors                what has failed, and why\n"
+	      "  monitor               what happens, as it happens\n"
 	      "  help                  this text; \"OBJECT help\" for more\n"
 	      "OPTION:\n"
 	      "  -j, --json            output for programs\n"
@@ -62,40 +64,43 @@ static int read_options(int argc, char **argv)
 	return -1;
 }
 
-static int run_fault(int argc, char **argv)
+/**
+ * struct object - what may stand first
+ * @name: of it
+ * @help: says what may stand behind it
+ * @command: does what stands there; returns the exit status
+ */
+struct object {
+	const char *name;
+	void (*help)(void);
+	int (*command)(int argc, char **argv);
+};
+
+static const struct object objects[] = {
+	{ "fault", fault_help, fault_command },
+	{ "errors", errors_help, errors_command },
+	{ "monitor", monitor_help, monitor_command },
+	{}
+};
+
+static int run(const struct object *object, int argc, char **argv)
 {
 	int ret;
 
 	if (argc && !strcmp(argv[0], "help")) {
-		fault_help();
+		object->help();
 		return 0;
 	}
 	if (family_open())
 		return 1;
-	ret = fault_command(argc, argv);
-	family_close();
-	return ret;
-}
-
-static int run_errors(int argc, char **argv)
-{
-	int ret;
-
-	if (argc && !strcmp(argv[0], "help")) {
-		errors_help();
-		return 0;
-	}
-	if (argc && !strcmp(argv[0], "code"))
-		return errors_codes(argc - 1, argv + 1);
-	if (family_open())
-		return 1;
-	ret = errors_command(argc, argv);
+	ret = object->command(argc, argv);
 	family_close();
 	return ret;
 }
 
 int main(int argc, char **argv)
 {
+	const struct object *object;
 	int ret = read_options(argc, argv);
 
 	if (ret >= 0)
@@ -106,10 +111,12 @@ int main(int argc, char **argv)
 		help(stderr);
 		return 2;
 	}
-	if (!strcmp(argv[0], "fault"))
-		return run_fault(argc - 1, argv + 1);
-	if (!strcmp(argv[0], "errors"))
-		return run_errors(argc - 1, argv + 1);
+	/* What a code means is known without a driver. */
+	if (argc > 1 && !strcmp(argv[0], "errors") && !strcmp(argv[1], "code"))
+		return errors_codes(argc - 2, argv + 2);
+	for (object = objects; object->name; object++)
+		if (!strcmp(argv[0], object->name))
+			return run(object, argc - 1, argv + 1);
 	help(strcmp(argv[0], "help") ? stderr : stdout);
 	return strcmp(argv[0], "help") ? 2 : 0;
 }

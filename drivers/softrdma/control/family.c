@@ -9,22 +9,22 @@
 #include "compat/genl.h"
 #include "control/errors.h"
 #include "control/family.h"
+#include "control/monitor.h"
 #include "control/rule_attrs.h"
 #include "device/link.h"
 #include "objects/device.h"
 #include "objects/effects.h"
 #include "objects/qp.h"
 
-static struct genl_family family;
-
 static const struct nla_policy policy[SRDMA_NL_A_MAX + 1] = {
 	[SRDMA_NL_A_LINK] = { .type = NLA_NUL_STRING,
 			      .len = IB_DEVICE_NAME_MAX - 1 },
 	[SRDMA_NL_A_RULE] = { .type = NLA_NESTED },
+	[SRDMA_NL_A_MONITOR] = { .type = NLA_NESTED },
 };
 
 /* The link that a request names, held; an error when there is none. */
-static struct srdma_dev *get_link(struct genl_info *info)
+struct srdma_dev *srdma_family_get_link(struct genl_info *info)
 {
 	struct nlattr *attr = info->attrs[SRDMA_NL_A_LINK];
 	struct srdma_dev *dev;
@@ -92,7 +92,7 @@ static int answer_with_rule(struct genl_info *info, struct srdma_dev *dev,
 	msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!msg)
 		return -ENOMEM;
-	hdr = genlmsg_put_reply(msg, info, &family, 0, SRDMA_NL_CMD_FAULT_ADD);
+	hdr = genlmsg_put_reply(msg, info, &srdma_family, 0, SRDMA_NL_CMD_FAULT_ADD);
 	if (!hdr || put_name(msg, dev))
 		goto err_free;
 	nest = nla_nest_start(msg, SRDMA_NL_A_RULE);
@@ -154,7 +154,7 @@ static int add_rule(struct genl_info *info, struct srdma_dev *dev)
 
 static int do_fault_add(struct sk_buff *skb, struct genl_info *info)
 {
-	struct srdma_dev *dev = get_link(info);
+	struct srdma_dev *dev = srdma_family_get_link(info);
 	int err;
 
 	if (IS_ERR(dev))
@@ -191,7 +191,7 @@ static int del_rule(struct genl_info *info, struct srdma_dev *dev)
 
 static int do_fault_del(struct sk_buff *skb, struct genl_info *info)
 {
-	struct srdma_dev *dev = get_link(info);
+	struct srdma_dev *dev = srdma_family_get_link(info);
 	int err;
 
 	if (IS_ERR(dev))
@@ -219,7 +219,7 @@ static int put_rule(struct sk_buff *skb, struct netlink_callback *cb,
 	void *hdr;
 
 	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			  &family, NLM_F_MULTI, SRDMA_NL_CMD_FAULT_GET);
+			  &srdma_family, NLM_F_MULTI, SRDMA_NL_CMD_FAULT_GET);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (put_name(skb, dev) ||
@@ -279,7 +279,10 @@ static int dump_faults(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* Rules show what programs do, and with whom: that is the administrator's. */
+/*
+ * Rules and events show what programs do, and with whom: that is the
+ * administrator's.
+ */
 static const struct genl_ops ops[] = {
 	{
 		.cmd = SRDMA_NL_CMD_FAULT_ADD,
@@ -302,9 +305,19 @@ static const struct genl_ops ops[] = {
 		.start = srdma_errors_dump_start,
 		.dumpit = srdma_errors_dump,
 	},
+	{
+		.cmd = SRDMA_NL_CMD_MONITOR_START,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = srdma_monitor_start,
+	},
+	{
+		.cmd = SRDMA_NL_CMD_MONITOR_GET,
+		.flags = GENL_UNS_ADMIN_PERM,
+		.doit = srdma_monitor_get,
+	},
 };
 
-static struct genl_family family = {
+struct genl_family srdma_family = {
 	.name = SRDMA_NL_FAMILY,
 	.version = SRDMA_NL_VERSION,
 	.module = THIS_MODULE,
@@ -319,11 +332,20 @@ static struct genl_family family = {
 
 int srdma_family_init(void)
 {
-	return genl_register_family(&family);
+	int err;
+
+	err = srdma_monitor_init();
+	if (err)
+		return err;
+	err = genl_register_family(&srdma_family);
+	if (err)
+		srdma_monitor_exit();
+	return err;
 }
 
 /* Waits for requests that are being answered. */
 void srdma_family_exit(void)
 {
-	genl_unregister_family(&family);
+	genl_unregister_family(&srdma_family);
+	srdma_monitor_exit();
 }

@@ -18,6 +18,11 @@ static const struct rdma_stat_desc stat_descs[] = {
 
 static_assert(ARRAY_SIZE(stat_descs) == SRDMA_STAT_COUNT);
 
+const char *srdma_stat_name(enum srdma_stat stat)
+{
+	return stat_descs[stat].name;
+}
+
 struct rdma_hw_stats *srdma_stats_alloc(struct ib_device *ib, u32 port)
 {
 	return rdma_alloc_hw_stats_struct(stat_descs, SRDMA_STAT_COUNT,

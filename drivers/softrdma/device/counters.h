@@ -7,6 +7,10 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "observe/counters.h"
+
+const char *srdma_stat_name(enum srdma_stat stat);
+
 struct rdma_hw_stats *srdma_stats_alloc(struct ib_device *ib, u32 port);
 int srdma_stats_get(struct ib_device *ib, struct rdma_hw_stats *stats,
 		    u32 port, int index);

@@ -23,6 +23,7 @@
 #include "device/link.h"
 #include "objects/device.h"
 #include "observe/counters.h"
+#include "observe/trace.h"
 #include "verbs/mcast.h"
 #include "wire/netns.h"
 #include "wire/shortcut.h"
@@ -110,6 +111,7 @@ static void announce_port(struct srdma_dev *dev)
 	if (!dev->registered || dev->port_active == active)
 		return;
 	dev->port_active = active;
+	trace_srdma_port(dev, active);
 	if (!active)
 		srdma_stat_inc(dev, SRDMA_STAT_LINK_DOWN);
 	srdma_link_announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
@@ -127,6 +129,7 @@ static int publish_link(struct srdma_dev *dev)
 	spin_lock_bh(&links_lock);
 	dev->registered = true;
 	gone = dev->gone;
+	trace_srdma_link(dev, true);
 	if (!gone)
 		announce_port(dev);
 	spin_unlock_bh(&links_lock);
@@ -198,6 +201,8 @@ void srdma_link_dealloc(struct ib_device *ib)
 	struct srdma_dev *dev = to_sdev(ib);
 
 	srdma_dev_effects_end(dev);
+	if (dev->registered)
+		trace_srdma_link(dev, false);
 	/*
 	 * In one section: were the hook to stay while the notifier finds us no
 	 * more, the interface could take it to another namespace.

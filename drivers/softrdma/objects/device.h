@@ -182,6 +182,12 @@ static inline struct srdma_dev *to_sdev(const struct ib_device *ib)
 	return container_of(ib, struct srdma_dev, ib);
 }
 
+static inline const struct srdma_dev *
+srdma_dev_of_rules(const struct srdma_rules *rules)
+{
+	return container_of(rules, struct srdma_dev, rules);
+}
+
 /**
  * srdma_dev_count - count one more object
  * @dev: device

@@ -70,6 +70,8 @@ struct srdma_failure {
  * @who: on whose behalf memory is accessed
  * @mtu: path MTU, bytes
  * @drained: SQ_DRAINED was raised
+ * @shown_window: packets that may be under way, as last shown to who traces; 0:
+ *	not yet
  * @timer: wakes the engine
  * @timer_at: when @timer fires, ns; 0 when it is not armed
  * @failure: the request that fails (requester/failure.c)
@@ -92,6 +94,7 @@ struct srdma_requester {
 	struct srdma_mem_who who;
 	u32 mtu;
 	bool drained;
+	u32 shown_window;
 	struct hrtimer timer;
 	u64 timer_at;
 	struct srdma_failure failure;

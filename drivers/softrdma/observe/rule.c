@@ -8,6 +8,7 @@
 #include <net/ipv6.h>
 
 #include "observe/rule.h"
+#include "observe/trace.h"
 #include "proto/opcode.h"
 #include "proto/psn.h"
 
@@ -222,6 +223,7 @@ bool srdma_rules_ask(struct srdma_rules *rules, enum srdma_nl_point point,
 		      takes_turn(rule);
 		if (!hit)
 			continue;
+		trace_srdma_rule(rules, rule, what);
 		*order = rule->order;
 		break;
 	}

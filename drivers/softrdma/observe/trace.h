@@ -20,8 +20,12 @@
 
 #include "observe/counters.h"
 
+struct srdma_dev;
 struct srdma_pkt;
 struct srdma_qp;
+struct srdma_rule;
+struct srdma_rules;
+struct srdma_subject;
 struct srdma_tx;
 struct srdma_wqe;
 
@@ -149,14 +153,15 @@ TRACE_EVENT(srdma_wqe_fetch,
 
 TRACE_EVENT(srdma_wqe_done,
 	TP_PROTO(const struct srdma_qp *qp, const struct srdma_wqe *wqe,
-		 u32 status),
-	TP_ARGS(qp, wqe, status),
+		 u32 status, u32 vendor_err),
+	TP_ARGS(qp, wqe, status, vendor_err),
 	TP_STRUCT__entry(
 		__field(u64, wr_id)
 		__field(u32, dev)
 		__field(u32, qpn)
 		__field(u32, op)
 		__field(u32, status)
+		__field(u32, vendor_err)
 	),
 	TP_fast_assign(
 		__entry->wr_id = wqe->wr_id;
@@ -164,10 +169,12 @@ TRACE_EVENT(srdma_wqe_done,
 		__entry->qpn = qp->qpn;
 		__entry->op = wqe->msg.op;
 		__entry->status = status;
+		__entry->vendor_err = vendor_err;
 	),
-	TP_printk("dev=%u qpn=%u wr_id=0x%llx op=%s status=%s", __entry->dev,
-		  __entry->qpn, __entry->wr_id, srdma_show_wr(__entry->op),
-		  rdma_show_wc_status(__entry->status))
+	TP_printk("dev=%u qpn=%u wr_id=0x%llx op=%s status=%s vendor_err=%u",
+		  __entry->dev, __entry->qpn, __entry->wr_id,
+		  srdma_show_wr(__entry->op),
+		  rdma_show_wc_status(__entry->status), __entry->vendor_err)
 );
 
 TRACE_EVENT(srdma_rwqe_done,
@@ -179,6 +186,7 @@ TRACE_EVENT(srdma_rwqe_done,
 		__field(u32, qpn)
 		__field(u32, len)
 		__field(u32, status)
+		__field(u32, vendor_err)
 	),
 	TP_fast_assign(
 		__entry->wr_id = wc->wr_id;
@@ -186,10 +194,11 @@ TRACE_EVENT(srdma_rwqe_done,
 		__entry->qpn = qp->qpn;
 		__entry->len = wc->byte_len;
 		__entry->status = wc->status;
+		__entry->vendor_err = wc->vendor_err;
 	),
-	TP_printk("dev=%u qpn=%u wr_id=0x%llx bytes=%u status=%s",
+	TP_printk("dev=%u qpn=%u wr_id=0x%llx bytes=%u status=%s vendor_err=%u",
 		  __entry->dev, __entry->qpn, __entry->wr_id, __entry->len,
-		  rdma_show_wc_status(__entry->status))
+		  rdma_show_wc_status(__entry->status), __entry->vendor_err)
 );
 
 /*
@@ -258,11 +267,14 @@ TRACE_EVENT(srdma_rx,
 		  srdma_show_kind(__entry->kind))
 );
 
-/* An engine has judged a packet, or a run; @stat is the verdict's counter. */
+/*
+ * An engine has judged a packet, or a run; @stat is the verdict's counter, or
+ * SRDMA_STAT_RX_PACKETS where it had none. It came in @skb.
+ */
 TRACE_EVENT(srdma_packet,
-	TP_PROTO(const struct srdma_qp *qp, const struct srdma_pkt *pkt,
-		 u32 stat),
-	TP_ARGS(qp, pkt, stat),
+	TP_PROTO(const struct srdma_qp *qp, const struct sk_buff *skb,
+		 const struct srdma_pkt *pkt, u32 stat),
+	TP_ARGS(qp, skb, pkt, stat),
 	TP_STRUCT__entry(
 		__field(u32, dev)
 		__field(u32, qpn)
@@ -271,6 +283,7 @@ TRACE_EVENT(srdma_packet,
 		__field(u32, len)
 		__field(u32, stat)
 		__field(u8, opcode)
+		__field(bool, is_looped)
 	),
 	TP_fast_assign(
 		__entry->dev = qp->dev->ib.index;
@@ -280,10 +293,12 @@ TRACE_EVENT(srdma_packet,
 		__entry->len = pkt->payload_len;
 		__entry->stat = stat;
 		__entry->opcode = pkt->opcode;
+		__entry->is_looped = srdma_packet_in(skb)->is_looped;
 	),
-	TP_printk("dev=%u qpn=%u opcode=0x%02x psn=0x%06x packets=%u bytes=%u verdict=%s",
+	TP_printk("dev=%u qpn=%u opcode=0x%02x psn=0x%06x packets=%u bytes=%u verdict=%s%s",
 		  __entry->dev, __entry->qpn, __entry->opcode, __entry->psn,
-		  __entry->count, __entry->len, srdma_show_stat(__entry->stat))
+		  __entry->count, __entry->len, srdma_show_stat(__entry->stat),
+		  __entry->is_looped ? " looped" : "")
 );
 
 /* Packets end here; @stat is the counter of the reason. */
@@ -337,6 +352,81 @@ TRACE_EVENT(srdma_timer_fire,
 	),
 	TP_printk("dev=%u qpn=%u meaning=%s", __entry->dev, __entry->qpn,
 		  srdma_show_stat(__entry->stat))
+);
+
+/* The requester may have another number of packets under way. */
+TRACE_EVENT(srdma_window,
+	TP_PROTO(const struct srdma_qp *qp, u32 packets),
+	TP_ARGS(qp, packets),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u32, qpn)
+		__field(u32, packets)
+	),
+	TP_fast_assign(
+		__entry->dev = qp->dev->ib.index;
+		__entry->qpn = qp->qpn;
+		__entry->packets = packets;
+	),
+	TP_printk("dev=%u qpn=%u packets=%u", __entry->dev, __entry->qpn,
+		  __entry->packets)
+);
+
+/* A rule of a device has hit @what. */
+TRACE_EVENT(srdma_rule,
+	TP_PROTO(const struct srdma_rules *rules, const struct srdma_rule *rule,
+		 const struct srdma_subject *what),
+	TP_ARGS(rules, rule, what),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u32, rule)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u8, point)
+		__field(u8, action)
+		__field(u8, op)
+	),
+	TP_fast_assign(
+		__entry->dev = srdma_dev_of_rules(rules)->ib.index;
+		__entry->rule = rule->id;
+		__entry->qpn = what->qpn;
+		__entry->psn = what->psn;
+		__entry->point = rule->point;
+		__entry->action = rule->order.action;
+		__entry->op = what->op;
+	),
+	TP_printk("dev=%u rule=%u qpn=%u point=%u action=%u op=0x%02x psn=0x%06x",
+		  __entry->dev, __entry->rule, __entry->qpn, __entry->point,
+		  __entry->action, __entry->op, __entry->psn)
+);
+
+TRACE_EVENT(srdma_port,
+	TP_PROTO(const struct srdma_dev *dev, bool up),
+	TP_ARGS(dev, up),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(bool, up)
+	),
+	TP_fast_assign(
+		__entry->dev = dev->ib.index;
+		__entry->up = up;
+	),
+	TP_printk("dev=%u %s", __entry->dev, __entry->up ? "up" : "down")
+);
+
+/* A link can be used from now on, or not any more. */
+TRACE_EVENT(srdma_link,
+	TP_PROTO(const struct srdma_dev *dev, bool comes),
+	TP_ARGS(dev, comes),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(bool, comes)
+	),
+	TP_fast_assign(
+		__entry->dev = dev->ib.index;
+		__entry->comes = comes;
+	),
+	TP_printk("dev=%u %s", __entry->dev, __entry->comes ? "new" : "gone")
 );
 
 #endif

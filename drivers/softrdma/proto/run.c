@@ -23,6 +23,36 @@ u8 srdma_run_opcode(u8 first, u8 last)
 	return ends & SRDMA_OP_IETH ? last + 1 : last + 2;
 }
 
+/* FIRST of the opcodes among which one with these flags is; MIDDLE follows it. */
+static u8 first_like(u8 opcode, u32 flags)
+{
+	u8 transport = opcode & ~0x1f;
+
+	if (flags & SRDMA_OP_READ_RESP)
+		return SRDMA_RC_READ_RESP_FIRST;
+	return transport | (flags & SRDMA_OP_WRITE ? SRDMA_RC_WRITE_FIRST :
+						     SRDMA_RC_SEND_FIRST);
+}
+
+u8 srdma_run_part(u8 opcode, u32 i, u32 count)
+{
+	u32 flags = srdma_opcode_get(opcode)->flags;
+	u8 first = first_like(opcode, flags);
+
+	if (count == 1)
+		return opcode;
+	if (!i && (flags & SRDMA_OP_START))
+		return first;
+	if (i + 1 < count || !(flags & SRDMA_OP_END))
+		return first + 1;
+	if (!(flags & SRDMA_OP_START))
+		return opcode;
+	if (flags & SRDMA_OP_READ_RESP)
+		return SRDMA_RC_READ_RESP_LAST;
+	/* As in srdma_run_opcode(). */
+	return flags & SRDMA_OP_IETH ? opcode - 1 : opcode - 2;
+}
+
 /* The MIDDLE that may follow a FIRST or a MIDDLE. */
 static u8 middle_after(const struct srdma_pkt *run)
 {

@@ -24,6 +24,14 @@ static inline bool srdma_run_is_open(const struct srdma_pkt *pkt, u32 mtu)
 u8 srdma_run_opcode(u8 first, u8 last);
 
 /**
+ * srdma_run_part() - opcode of a packet of a run
+ * @opcode: of the run
+ * @i: which packet, from 0
+ * @count: how many there are
+ */
+u8 srdma_run_part(u8 opcode, u32 i, u32 count);
+
+/**
  * srdma_run_add() - add the next packet to a run
  * @run: a packet that was parsed, and what was added to it
  * @bth: the next packet

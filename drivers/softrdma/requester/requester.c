@@ -124,6 +124,7 @@ void srdma_requester_ready(struct srdma_qp *qp)
 	req->mtu = srdma_qp_mtu(qp);
 	req->drained = false;
 	req->failure.status = SRDMA_ST_OK;
+	req->shown_window = 0;
 	req->gather.idx = U32_MAX;
 	req->place.idx = U32_MAX;
 	if (qp->qpt == SRDMA_QPT_RC) {

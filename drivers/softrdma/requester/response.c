@@ -113,7 +113,7 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 		srdma_packet_in_join(skb, walk, pkt, qp->req.mtu);
 	verdict = srdma_rc_req_response(rc, pkt, now, &act);
 	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
-	trace_srdma_packet(qp, pkt, SRDMA_STAT_RESP + verdict);
+	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RESP + verdict);
 	switch (verdict) {
 	case SRDMA_REQ_PLACE:
 		why = place_payload(qp, &act, pkt, skb, walk);
@@ -141,6 +141,13 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 		srdma_rc_req_placed(rc, &act, now);
 }
 
+static void hear_congestion(struct srdma_qp *qp, const struct sk_buff *skb,
+			    const struct srdma_pkt *pkt)
+{
+	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
+	srdma_rc_req_congested(&qp->req.rc);
+}
+
 static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 {
 	struct srdma_skb_walk walk;
@@ -152,7 +159,7 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 		switch (srdma_packet_in_next(skb, &walk, qp, true, &pkt)) {
 		case SRDMA_FOUND_PACKET:
 			if (pkt.opcode == SRDMA_CNP)
-				srdma_rc_req_congested(&qp->req.rc);
+				hear_congestion(qp, skb, &pkt);
 			else
 				hear(qp, skb, &pkt, &walk, now);
 			count += pkt.more + 1;
@@ -216,6 +223,7 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, done->idx);
 	struct ib_wc wc;
+	u16 why = 0;
 
 	/* From here on its memory is the consumer's alone. */
 	srdma_loan_end(&qp->req.loans, done->idx);
@@ -225,19 +233,20 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 	 */
 	qp->req.fetched--;
 	srdma_ring_consume(&qp->sq.ring, 1);
-	trace_srdma_wqe_done(qp, wqe, done->status);
+	if (unlikely(done->status))
+		why = srdma_failure_tell(qp, done);
+	trace_srdma_wqe_done(qp, wqe, done->status, why);
 	if (!done->status && !(wqe->msg.flags & SRDMA_WR_SIGNALED))
 		return true;
 	wc = (struct ib_wc) {
 		.wr_id = wqe->wr_id,
 		.status = (enum ib_wc_status)done->status,
+		.vendor_err = why,
 		.opcode = wc_opcode(wqe->msg.op),
 		.byte_len = wqe->msg.len,
 		.qp = qp->ib,
 		.port_num = SRDMA_PORT,
 	};
-	if (unlikely(done->status))
-		wc.vendor_err = srdma_failure_tell(qp, done);
 	return srdma_cq_add(qp->send_cq, &wc, false);
 }
 

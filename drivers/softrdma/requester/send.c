@@ -503,6 +503,17 @@ static void arm_timer(struct srdma_qp *qp)
 	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
+/* Asked only where somebody traces it. */
+static noinline void show_window(struct srdma_qp *qp)
+{
+	u32 packets = qp->req.rc.cwnd;
+
+	if (qp->req.shown_window == packets)
+		return;
+	qp->req.shown_window = packets;
+	trace_srdma_window(qp, packets);
+}
+
 static void raise_drained(struct srdma_qp *qp)
 {
 	bool drained = is_rc(qp) ? srdma_rc_req_drained(&qp->req.rc) :
@@ -556,6 +567,8 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 	srdma_response_retire(qp);
 	if (READ_ONCE(qp->state) == IB_QPS_SQD)
 		raise_drained(qp);
+	if (trace_srdma_window_enabled() && is_rc(qp))
+		show_window(qp);
 	/* The answer may be here already, and then there is nothing to wait for. */
 	if (is_rc(qp) && !srdma_engine_kicked(engine))
 		arm_timer(qp);

@@ -386,7 +386,7 @@ static void serve_rc(struct srdma_request *r)
 		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, rc->mtu);
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
 	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
-	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_REQ + verdict);
+	trace_srdma_packet(r->qp, r->skb, &r->pkt, SRDMA_STAT_REQ + verdict);
 	if (unlikely(verdict == SRDMA_RESP_NAK_INV_REQ))
 		srdma_refusal_of_request(r->qp, &r->pkt, &r->act);
 	if (verdict >= SRDMA_RESP_DUP)
@@ -415,7 +415,7 @@ static void serve_uc(struct srdma_request *r)
 
 	verdict = srdma_uc_resp_request(uc, &r->pkt, &r->act);
 	srdma_stat_inc(r->qp->dev, SRDMA_STAT_UC + verdict);
-	trace_srdma_packet(r->qp, &r->pkt, SRDMA_STAT_UC + verdict);
+	trace_srdma_packet(r->qp, r->skb, &r->pkt, SRDMA_STAT_UC + verdict);
 	switch (verdict) {
 	case SRDMA_UC_SEND:
 		outcome = do_send(r);
@@ -456,7 +456,7 @@ static void serve_ud(struct srdma_request *r)
 
 	verdict = srdma_ud_recv_check(&r->pkt, &env);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_UD + verdict);
-	trace_srdma_packet(qp, &r->pkt, SRDMA_STAT_UD + verdict);
+	trace_srdma_packet(qp, r->skb, &r->pkt, SRDMA_STAT_UD + verdict);
 	if (verdict != SRDMA_UD_RECV_OK)
 		return;
 	outcome = take_rwqe(qp, srdma_ud_recv_need(&r->pkt));
@@ -501,7 +501,7 @@ static void establish(struct srdma_qp *qp)
 static void serve(struct srdma_request *r)
 {
 	if (srdma_rules_look(&r->qp->dev->rules, SRDMA_NL_POINT_RX) &&
-	    srdma_reply_by_rule(r->qp, srdma_packet_in(r->skb), &r->pkt))
+	    srdma_reply_by_rule(r->qp, r->skb, &r->pkt))
 		return;
 	switch (r->qp->qpt) {
 	case SRDMA_QPT_RC:
@@ -537,6 +537,9 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 		case SRDMA_FOUND_PACKET:
 			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
 				serve(&r);
+			else
+				trace_srdma_packet(qp, skb, &r.pkt,
+						   SRDMA_STAT_RX_PACKETS);
 			count += r.pkt.more + 1;
 			break;
 		case SRDMA_FOUND_BAD:

@@ -5,6 +5,7 @@
  */
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "observe/trace.h"
 #include "posting/srq.h"
 #include "proto/aeth.h"
 #include "responder/refusal.h"
@@ -230,24 +231,31 @@ static void send_cnp(struct srdma_qp *qp)
 /**
  * srdma_reply_by_rule - answer a request as a rule has it
  * @qp: queue pair; its receive engine is the caller's
- * @in: what the request came in
+ * @skb: what the request came in
  * @pkt: the request
  *
  * Return: whether that was all, and it is not to be executed.
  */
-bool srdma_reply_by_rule(struct srdma_qp *qp, const struct srdma_packet_in *in,
+bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 			 struct srdma_pkt *pkt)
 {
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+
 	switch (in->order) {
 	case SRDMA_NL_ACT_NAK:
+		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
 		send_syndrome(qp, pkt->psn, srdma_aeth_nak(in->value));
 		return true;
 	case SRDMA_NL_ACT_RNR:
+		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
 		send_syndrome(qp, pkt->psn, srdma_aeth_rnr(in->value));
 		return true;
 	case SRDMA_NL_ACT_SILENT:
 		pkt->ack_req = false;
-		return pkt->op->flags & SRDMA_OP_RD_ATOMIC;
+		if (!(pkt->op->flags & SRDMA_OP_RD_ATOMIC))
+			return false;
+		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
+		return true;
 	case SRDMA_NL_ACT_CNP:
 		send_cnp(qp);
 		return false;

@@ -7,12 +7,12 @@
 
 #include <linux/types.h>
 
-struct srdma_packet_in;
+struct sk_buff;
 struct srdma_pkt;
 struct srdma_qp;
 
 int srdma_reply(struct srdma_qp *qp, int budget);
-bool srdma_reply_by_rule(struct srdma_qp *qp, const struct srdma_packet_in *in,
+bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 			 struct srdma_pkt *pkt);
 
 #endif

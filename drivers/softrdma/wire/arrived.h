@@ -34,6 +34,7 @@ enum srdma_packet_in_kind {
  * @kind: enum srdma_packet_in_kind
  * @is_v6: IPv6 header at skb->data (wire)
  * @to_group: each member of a multicast group has a copy
+ * @is_looped: from a QP of the same device, also one by one (wire/frame.h)
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
  *	is for; 0 before there was one: then @icrc is not known either
  * @icrc: what the ICRCs of all packets have in common
@@ -42,8 +43,8 @@ enum srdma_packet_in_kind {
  * @order: a rule has the engine do this with it, enum srdma_nl_action; or 0
  * @value: see there
  *
- * Whoever makes the skb writes it: for a looped one @dev, @left and @kind, the
- * rest zero. From then on wire/packet_in.c does.
+ * Whoever makes the skb writes it: for a looped one @dev, @left, @kind and
+ * @is_looped, the rest zero. From then on wire/packet_in.c does.
  */
 struct srdma_packet_in {
 	struct srdma_dev *dev;
@@ -55,6 +56,7 @@ struct srdma_packet_in {
 	u8 kind;
 	bool is_v6 : 1;
 	bool to_group : 1;
+	bool is_looped : 1;
 	u16 icrc_len;
 	u8 order;
 	u8 value;

@@ -446,6 +446,7 @@ static struct sk_buff *write_one(const struct sk_buff *skb,
 		return NULL;
 	}
 	memset(p + len, 0, srdma_pkt_pad(len));
+	srdma_frame(frame)->is_looped = true;
 	srdma_frame(frame)->icrc_is_right = true;
 	srdma_frame_seal(frame);
 	finish_headers(frame);

@@ -18,6 +18,7 @@ struct srdma_order;
  * struct srdma_frame - in skb->cb of a frame
  * @begin: offset of the BTH
  * @is_v6: IPv6
+ * @is_looped: from a QP of the same device
  * @icrc_is_right: its ICRC was right when it was made
  * @order: what the engine that gets it is to do, enum srdma_nl_action; or 0
  * @value: see there
@@ -25,6 +26,7 @@ struct srdma_order;
 struct srdma_frame {
 	u16 begin;
 	bool is_v6;
+	bool is_looped;
 	bool icrc_is_right;
 	u8 order;
 	u8 value;

@@ -363,6 +363,7 @@ static void take_frame(struct srdma_dev *dev, struct sk_buff *frame)
 		kfree_skb(frame);
 		return;
 	}
+	srdma_packet_in(frame)->is_looped = how.is_looped;
 	srdma_packet_in(frame)->order = how.order;
 	srdma_packet_in(frame)->value = how.value;
 	dispatch(frame, NULL);

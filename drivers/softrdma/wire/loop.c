@@ -196,6 +196,7 @@ static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
 		.dev = tx->qp->dev,
 		.left = tx->burst->count,
 		.kind = SRDMA_PACKET_IN_LOOP,
+		.is_looped = true,
 	};
 }
 

@@ -380,6 +380,7 @@ static int __net_init init_namespace(struct net *net)
 	spin_lock_init(&snet->gid_lock);
 	hash_init(snet->gids);
 	hash_init(snet->ifaces);
+	INIT_LIST_HEAD(&snet->listeners);
 	return 0;
 }
 

@@ -28,6 +28,8 @@ struct srdma_dev;
  * @gids: the GIDs of all devices here, by address; looked up under RCU
  * @ifaces: those of them that are on their device's own interface, by its
  *	index; likewise
+ * @listeners: sockets that are told of events here (control/monitor.c); looked
+ *	at under RCU
  * @generation: counts changes of @gids, and addresses of IPv6 that may not be
  *	local any more
  */
@@ -41,6 +43,7 @@ struct srdma_netns {
 	spinlock_t gid_lock;
 	DECLARE_HASHTABLE(gids, 8);
 	DECLARE_HASHTABLE(ifaces, 6);
+	struct list_head listeners;
 	u32 generation;
 };
 

@@ -364,8 +364,11 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 	return SRDMA_FOUND_PACKET;
 }
 
-/* The rest of a looped burst, which is the same message. */
-static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
+/*
+ * The rest of a looped burst, which is the same message. Returns the bytes of
+ * headers that its last packet has and others lack.
+ */
+static u32 join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 {
 	struct srdma_packet_in *in = srdma_packet_in(skb);
 	const struct srdma_burst *burst = &srdma_loop_of(skb)->burst;
@@ -378,6 +381,7 @@ static void join_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 	pkt->se = burst->solicited;
 	in->index += in->left;
 	in->left = 0;
+	return srdma_opcode_get(burst->last)->hdr_len - SRDMA_BTH_LEN;
 }
 
 static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
@@ -409,15 +413,15 @@ void srdma_packet_in_join_more(struct sk_buff *skb, struct srdma_skb_walk *walk,
 			       struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_packet_in *in = srdma_packet_in(skb);
-	u32 alone = pkt->payload_len;
+	u32 alone = pkt->payload_len, headers = 0;
 
 	if (is_loop(skb))
-		join_looped(skb, pkt);
+		headers = join_looped(skb, pkt);
 	else
 		join_wire(skb, walk, pkt, mtu);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
-		       ALIGN(pkt->payload_len - alone, 4) +
+		       ALIGN(pkt->payload_len - alone, 4) + headers +
 		       pkt->more * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN));
 }
 

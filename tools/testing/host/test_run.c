@@ -48,6 +48,37 @@ TEST(srdma_run_opcode__every_pair)
 	}
 }
 
+/* Its packets have the opcodes that they had before they were one. */
+TEST(srdma_run_part__undoes_it)
+{
+	static const uint8_t kinds[][4] = {
+		/* FIRST, MIDDLE, LAST, ONLY */
+		{ 0x00, 0x01, 0x02, 0x04 }, { 0x00, 0x01, 0x03, 0x05 },
+		{ 0x00, 0x01, 0x16, 0x17 }, { 0x06, 0x07, 0x08, 0x0a },
+		{ 0x06, 0x07, 0x09, 0x0b }, { 0x0d, 0x0e, 0x0f, 0x10 },
+		{ 0x20, 0x21, 0x22, 0x24 }, { 0x20, 0x21, 0x23, 0x25 },
+		{ 0x26, 0x27, 0x28, 0x2a }, { 0x26, 0x27, 0x29, 0x2b },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < 10; i++) {
+		const uint8_t *k = kinds[i];
+
+		for (j = 0; j < 4; j++)
+			EXPECT_EQ(srdma_run_part(k[j], 0, 1), k[j]);
+		EXPECT_EQ(srdma_run_part(k[3], 0, 3), k[0]);
+		EXPECT_EQ(srdma_run_part(k[3], 1, 3), k[1]);
+		EXPECT_EQ(srdma_run_part(k[3], 2, 3), k[2]);
+		EXPECT_EQ(srdma_run_part(k[0], 0, 2), k[0]);
+		EXPECT_EQ(srdma_run_part(k[0], 1, 2), k[1]);
+		EXPECT_EQ(srdma_run_part(k[1], 0, 2), k[1]);
+		EXPECT_EQ(srdma_run_part(k[1], 1, 2), k[1]);
+		EXPECT_EQ(srdma_run_part(k[2], 0, 2), k[1]);
+		EXPECT_EQ(srdma_run_part(k[2], 1, 2), k[2]);
+	}
+	EXPECT_EQ(srdma_run_part(0x64, 0, 1), 0x64);
+}
+
 /**
  * struct wire_packet - headers as they come
  * @bth: the first of them

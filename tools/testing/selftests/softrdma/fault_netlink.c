@@ -9,12 +9,16 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <rdma/softrdma-netlink.h>
 
 #include "rules.h"
 
 #define ROUNDS	20000
+
+/* Each comes and goes with its tracepoints, which takes milliseconds. */
+#define LISTENERS	300
 
 FIXTURE(fault_netlink)
 {
@@ -244,12 +248,174 @@ TEST_F(fault_netlink, other_requests_do_no_harm)
 
 	ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
 	for (i = 0; i < ROUNDS / 4; i++) {
-		begin(&m, self->family, 4 + draw(&self->seed, 252));
+		begin(&m, self->family, SRDMA_NL_CMD_MONITOR_READY +
+					draw(&self->seed, 250));
 		put(&m, SRDMA_NL_A_LINK, TOPO_LINK, sizeof(TOPO_LINK));
 		put_rule(&m, &self->seed);
 		ASSERT_LT(0, send_and_hear(self->fd, &m));
 	}
 	EXPECT_EQ(1, count_rules());
+}
+
+/* ---- sockets that are told of events ---- */
+
+/* What a socket wants to be told of: mostly what is right. */
+static void put_wish(struct message *m, uint32_t *seed)
+{
+	struct nlattr *nest = put(m, SRDMA_NL_A_MONITOR | NLA_F_NESTED, "", 0);
+	uint32_t n, value;
+
+	for (n = draw(seed, 4); n; n--) {
+		value = draw(seed, draw(seed, 2) ? 64 : 1 << 24);
+		put(m, 1 + draw(seed, SRDMA_NL_M_MAX + 1), &value,
+		    draw(seed, 8) ? 4 : draw(seed, 5));
+	}
+	end_nest(m, nest);
+	if (!draw(seed, 16))
+		nest->nla_len = draw(seed, 60);
+}
+
+static int ask(int fd, uint16_t family, uint8_t cmd, uint16_t attr,
+	       uint32_t value)
+{
+	struct nlattr *nest;
+	struct message m;
+
+	begin(&m, family, cmd);
+	if (attr) {
+		nest = put(&m, SRDMA_NL_A_MONITOR | NLA_F_NESTED, "", 0);
+		put(&m, attr, &value, sizeof(value));
+		end_nest(&m, nest);
+	}
+	return send_and_hear(fd, &m);
+}
+
+static int open_socket(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+}
+
+/* With any attributes, also from a socket that an administrator has opened. */
+static int try_without_capability(int fd, uint16_t family, uint32_t *seed)
+{
+	static const uint8_t cmds[] = {
+		SRDMA_NL_CMD_FAULT_ADD, SRDMA_NL_CMD_FAULT_DEL,
+		SRDMA_NL_CMD_MONITOR_START, SRDMA_NL_CMD_MONITOR_GET,
+	};
+	int i, fds[] = { fd, open_socket() };
+	struct message m;
+
+	if (setgid(65534) || setuid(65534))
+		return 1;
+	for (i = 0; i < ROUNDS / 10; i++) {
+		begin(&m, family, cmds[draw(seed, sizeof(cmds))]);
+		if (draw(seed, 4))
+			put(&m, SRDMA_NL_A_LINK, TOPO_LINK, sizeof(TOPO_LINK));
+		if (draw(seed, 2))
+			put_rule(&m, seed);
+		if (draw(seed, 2))
+			put_wish(&m, seed);
+		if (send_and_hear(fds[draw(seed, 2)], &m) != EPERM)
+			return 2;
+	}
+	return 0;
+}
+
+TEST_F(fault_netlink, without_the_capability_nothing_is_done)
+{
+	int status;
+
+	ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
+	ASSERT_EQ(0, ask(self->fd, self->family, SRDMA_NL_CMD_MONITOR_START, 0,
+			 0));
+	if (!fork())
+		_exit(try_without_capability(self->fd, self->family,
+					     &self->seed));
+	ASSERT_LE(0, wait(&status));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(1, count_rules());
+	EXPECT_EQ(0, ask(self->fd, self->family, SRDMA_NL_CMD_MONITOR_GET, 0,
+			 0));
+}
+
+
+TEST_F(fault_netlink, any_wish_is_refused_or_is_a_listener)
+{
+	int i, fd, err, taken = 0, refused = 0;
+	struct message m;
+
+	for (i = 0; i < LISTENERS; i++) {
+		fd = open_socket();
+		ASSERT_LE(0, fd);
+		begin(&m, self->family, SRDMA_NL_CMD_MONITOR_START);
+		if (draw(&self->seed, 4))
+			put(&m, SRDMA_NL_A_LINK, TOPO_LINK, sizeof(TOPO_LINK));
+		put_wish(&m, &self->seed);
+		if (!draw(&self->seed, 16))
+			m.nlh.nlmsg_len -= draw(&self->seed,
+					m.nlh.nlmsg_len - NLMSG_HDRLEN -
+					GENL_HDRLEN + 1);
+		err = send_and_hear(fd, &m);
+		ASSERT_LE(0, err);
+		taken += !err;
+		refused += !!err;
+		/* It is heard if it listens, and only then. */
+		ASSERT_EQ(err ? ENOTCONN : 0,
+			  ask(fd, self->family, SRDMA_NL_CMD_MONITOR_GET, 0, 0));
+		close(fd);
+	}
+	EXPECT_LT(LISTENERS / 10, taken);
+	EXPECT_LT(LISTENERS / 10, refused);
+	TH_LOG("%d taken, %d refused", taken, refused);
+}
+
+TEST_F(fault_netlink, sockets_listen_once_and_16_of_them)
+{
+	int fd[17], i;
+
+	for (i = 0; i < 17; i++)
+		fd[i] = open_socket();
+	ASSERT_EQ(ENOTCONN, ask(fd[0], self->family, SRDMA_NL_CMD_MONITOR_GET,
+				0, 0));
+	for (i = 0; i < 16; i++)
+		ASSERT_EQ(0, ask(fd[i], self->family,
+				 SRDMA_NL_CMD_MONITOR_START, 0, 0));
+	EXPECT_EQ(EBUSY, ask(fd[0], self->family, SRDMA_NL_CMD_MONITOR_START,
+			     0, 0));
+	EXPECT_EQ(ENOSPC, ask(fd[16], self->family, SRDMA_NL_CMD_MONITOR_START,
+			      0, 0));
+	close(fd[3]);
+	EXPECT_EQ(0, ask(fd[16], self->family, SRDMA_NL_CMD_MONITOR_START, 0,
+			 0));
+	for (i = 0; i < 17; i++)
+		if (i != 3)
+			close(fd[i]);
+}
+
+TEST_F(fault_netlink, numbers_out_of_range_are_no_wish)
+{
+	static const struct {
+		uint16_t attr;
+		uint32_t value;
+	} wrong[] = {
+		{ SRDMA_NL_M_ROOM, SRDMA_NL_ROOM_MIN - 1 },
+		{ SRDMA_NL_M_ROOM, SRDMA_NL_ROOM_MAX + 1 },
+		{ SRDMA_NL_M_KINDS, 1u << SRDMA_NL_EV_NR },
+		{ SRDMA_NL_M_QPN, 0 },
+		{ SRDMA_NL_M_QPN, 1 << 24 },
+		/* A QP, and no link. */
+		{ SRDMA_NL_M_QPN, 17 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		EXPECT_NE(0, ask(self->fd, self->family,
+				 SRDMA_NL_CMD_MONITOR_START, wrong[i].attr,
+				 wrong[i].value)) {
+			TH_LOG("%u", i);
+		}
+	EXPECT_EQ(0, ask(self->fd, self->family, SRDMA_NL_CMD_MONITOR_START,
+			 SRDMA_NL_M_ROOM, SRDMA_NL_ROOM_MAX));
 }
 
 TEST_HARNESS_MAIN

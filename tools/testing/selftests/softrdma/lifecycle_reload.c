@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "listen.h"
 #include "load.h"
 #include "nldev.h"
 #include "topo.h"
@@ -102,6 +103,25 @@ TEST_F(module, unloads_after_link_del_under_open_contexts)
 	EXPECT_FALSE(is_loaded());
 	/* It touches the ring it had mapped, and exits. */
 	EXPECT_EQ(0, load_finish(&load, CHILD_MS));
+}
+
+/* A socket that is told of events does not hold it, and is told no more. */
+TEST_F(module, unloads_under_who_listens)
+{
+	struct listen listen, other;
+
+	ASSERT_EQ(0, topo_link_add(LINK, NETDEV));
+	ASSERT_EQ(0, listen_begin(&listen, "only link,port"));
+	ASSERT_EQ(0, listen_begin(&other, "%s", LINK));
+	ASSERT_EQ(0, nldev_link_del(LINK));
+	EXPECT_EQ(0, listen_until(&listen, "\"is\":\"gone\"", NULL));
+	EXPECT_EQ(0, listen_wait(&other));
+	EXPECT_EQ(0, unload());
+	EXPECT_FALSE(is_loaded());
+	/* Asked again, it learns that nobody is there. */
+	EXPECT_EQ(1, listen_wait(&listen));
+	listen_end(&listen);
+	listen_end(&other);
 }
 
 TEST_F(module, process_ends_clean_after_unload)

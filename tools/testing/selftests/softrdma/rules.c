@@ -14,7 +14,7 @@
 #define SAYS	16384
 
 /* The tool is installed beside the tests, or where tools are. */
-static const char *find_tool(void)
+const char *rules_find_tool(void)
 {
 	static char path[PATH_MAX + 16];
 	char self[PATH_MAX];
@@ -35,12 +35,12 @@ static const char *find_tool(void)
 
 static int run(char *said, int room, const char *words)
 {
-	char command[2048];
+	char command[PATH_MAX + 2048];
 	FILE *tool;
 	size_t n;
 	int status;
 
-	snprintf(command, sizeof(command), "%s %s 2>&1", find_tool(), words);
+	snprintf(command, sizeof(command), "%s %s 2>&1", rules_find_tool(), words);
 	tool = popen(command, "r");
 	if (!tool)
 		return -1;

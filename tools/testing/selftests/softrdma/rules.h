@@ -21,6 +21,9 @@ long rules_seen(const char *link, int id);
 /* Forget all of them. 0, or not. */
 int rules_flush(const char *link);
 
+/* Where the tool is. */
+const char *rules_find_tool(void);
+
 /* Any other command of the tool: its exit status, and what it said. */
 int rules_tool(char *said, int room, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

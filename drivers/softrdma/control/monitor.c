@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sockets that are told what happens. Each has a ring of its own, of a size that
+ * it asked for: whoever has an event copies it there, and a request of the socket
+ * empties it. What finds it full is lost and counted, so a socket that is slow, or
+ * does nothing at all, costs nobody anything but its memory.
+ *
+ * Events are only ever sent in answer to a request: so the right is asked for each
+ * time, and what cannot be sent stays in the ring. The word that there are some
+ * (SRDMA_NL_CMD_MONITOR_READY) goes to a port number, which after the end of its
+ * socket may be another's, and says nothing else.
+ *
+ * A listener is in the list of its network namespace; devices of others do not
+ * look at it. The lock of a ring is held for one copy, and the ring is one for all
+ * CPUs: so the order of its events is that in which they happened.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <net/netlink.h>
+
+#include "control/event_attrs.h"
+#include "control/family.h"
+#include "control/monitor.h"
+#include "control/probes.h"
+#include "device/ibdev.h"
+#include "device/link.h"
+#include "objects/device.h"
+#include "proto/wire.h"
+#include "wire/netns.h"
+
+/* Of a network namespace: each is asked about each event there. */
+#define LISTENERS_MOST	16
+
+/* Events that may wait where the socket did not say. */
+#define ROOM_DEFAULT	8192
+
+/* Bytes of an answer; readers have had room for as much since dumps exist. */
+#define ANSWER_BYTES	12288
+
+/* What was asked for, but for ports and links, goes by QP where there is one. */
+#define KINDS_OF_LINKS	(BIT(SRDMA_NL_EV_PORT) | BIT(SRDMA_NL_EV_LINK))
+#define KINDS_ALL	(BIT(SRDMA_NL_EV_NR) - 1)
+
+static struct netlink_range_validation room_range = {
+	.min = SRDMA_NL_ROOM_MIN,
+	.max = SRDMA_NL_ROOM_MAX,
+};
+
+static struct netlink_range_validation qpn_range = {
+	.min = 1,
+	.max = SRDMA_QPN_MASK,
+};
+
+const struct nla_policy srdma_monitor_policy[SRDMA_NL_M_MAX + 1] = {
+	[SRDMA_NL_M_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &qpn_range),
+	[SRDMA_NL_M_KINDS] = NLA_POLICY_MASK(NLA_U32, KINDS_ALL),
+	[SRDMA_NL_M_ROOM] = NLA_POLICY_FULL_RANGE(NLA_U32, &room_range),
+};
+
+/**
+ * struct wish - what a listener wants to hear of
+ * @kinds: bits of enum srdma_nl_event
+ * @has_dev: of one device only
+ * @dev: its index
+ * @qpn: of this QP only, and of its link; 0: of all
+ * @room: events that may wait, a power of two
+ */
+struct wish {
+	u32 kinds;
+	bool has_dev;
+	u32 dev;
+	u32 qpn;
+	u32 room;
+};
+
+/**
+ * struct listener - a socket that is told
+ * @entry: in srdma_netns.listeners
+ * @all: in the list of all
+ * @net: that namespace; a socket holds its own
+ * @sk: the socket; compared, not followed
+ * @portid: its number
+ * @wish: what it wants to hear of; constant
+ * @refs: its socket's, and of requests that are being answered
+ * @ready: tells the socket that there are events
+ * @reading: one request is answered at a time; guards @tail
+ * @lock: guards what follows, but for the events from @tail to @head, which are
+ *	@reading's; taken in any context
+ * @waits: the socket found no event, and is to be told of the next one
+ * @seq: events so far, those that were lost among them
+ * @lost: how many were lost since the last one that was kept
+ * @head: index of the next event
+ * @tail: index of the oldest event
+ * @ring: events, @wish.room of them
+ */
+struct listener {
+	struct list_head entry;
+	struct list_head all;
+	struct srdma_netns *net;
+	const struct sock *sk;
+	u32 portid;
+	struct wish wish;
+	refcount_t refs;
+	struct work_struct ready;
+	struct mutex reading;
+	raw_spinlock_t lock;
+	bool waits;
+	u64 seq;
+	u64 lost;
+	u32 head;
+	u32 tail;
+	struct srdma_event ring[];
+};
+
+/* Listeners come and go one at a time, and their probes with them. */
+static DEFINE_MUTEX(listeners_lock);
+static LIST_HEAD(all_listeners);
+
+static struct srdma_event *slot(struct listener *listener, u32 index)
+{
+	return &listener->ring[index & (listener->wish.room - 1)];
+}
+
+/* ---- events come in ---- */
+
+static bool wants(const struct listener *listener, u32 dev, u32 qpn, u8 kind)
+{
+	const struct wish *wish = &listener->wish;
+
+	if (!(wish->kinds & BIT(kind)))
+		return false;
+	if (wish->has_dev && wish->dev != dev)
+		return false;
+	return !wish->qpn || wish->qpn == qpn || (BIT(kind) & KINDS_OF_LINKS);
+}
+
+static void keep(struct listener *listener, const struct srdma_event *event)
+{
+	struct srdma_event *to;
+	unsigned long flags;
+	bool wake = false;
+
+	raw_spin_lock_irqsave(&listener->lock, flags);
+	listener->seq++;
+	if (listener->head - listener->tail < listener->wish.room) {
+		to = slot(listener, listener->head);
+		*to = *event;
+		to->seq = listener->seq;
+		to->time = ktime_get_real_ns();
+		to->lost = listener->lost;
+		listener->lost = 0;
+		listener->head++;
+		wake = listener->waits;
+		listener->waits = false;
+	} else {
+		listener->lost++;
+	}
+	raw_spin_unlock_irqrestore(&listener->lock, flags);
+	if (wake)
+		schedule_work(&listener->ready);
+}
+
+/**
+ * srdma_monitor_hears - does anybody want an event?
+ * @dev: device
+ * @qpn: QP that it is about, or 0
+ * @kind: what it is
+ */
+bool srdma_monitor_hears(const struct srdma_dev *dev, u32 qpn,
+			 enum srdma_nl_event kind)
+{
+	const struct listener *listener;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(listener, &dev->net->listeners, entry)
+		any |= wants(listener, dev->ib.index, qpn, kind);
+	rcu_read_unlock();
+	return any;
+}
+
+/**
+ * srdma_monitor_tell - something has happened
+ * @dev: where
+ * @event: what; the index of @dev is filled in. Whoever wants it has a copy when
+ *	this returns, or has lost it
+ *
+ * In any context.
+ */
+void srdma_monitor_tell(const struct srdma_dev *dev, struct srdma_event *event)
+{
+	struct listener *listener;
+
+	event->dev = dev->ib.index;
+	rcu_read_lock();
+	list_for_each_entry_rcu(listener, &dev->net->listeners, entry)
+		if (wants(listener, event->dev, event->qpn, event->kind))
+			keep(listener, event);
+	rcu_read_unlock();
+}
+
+/* If there is no memory, the socket finds out when it asks by itself. */
+static void tell_ready(struct work_struct *work)
+{
+	struct listener *listener = container_of(work, struct listener, ready);
+	struct sk_buff *msg;
+	void *hdr;
+
+	msg = genlmsg_new(0, GFP_KERNEL);
+	if (!msg)
+		return;
+	hdr = genlmsg_put(msg, 0, 0, &srdma_family, 0,
+			  SRDMA_NL_CMD_MONITOR_READY);
+	if (!hdr) {
+		nlmsg_free(msg);
+		return;
+	}
+	genlmsg_end(msg, hdr);
+	genlmsg_unicast(listener->net->net, msg, listener->portid);
+}
+
+/* ---- listeners ---- */
+
+static void put_listener(struct listener *listener)
+{
+	if (refcount_dec_and_test(&listener->refs))
+		kvfree(listener);
+}
+
+static struct listener *find_listener(struct srdma_netns *net, u32 portid)
+{
+	struct listener *listener;
+
+	lockdep_assert_held(&listeners_lock);
+	list_for_each_entry(listener, &net->listeners, entry)
+		if (listener->portid == portid)
+			return listener;
+	return NULL;
+}
+
+/* The listener that a socket is, held; or NULL. */
+static struct listener *get_listener(struct srdma_netns *net,
+				     const struct sk_buff *request)
+{
+	struct listener *listener;
+
+	mutex_lock(&listeners_lock);
+	listener = find_listener(net, NETLINK_CB(request).portid);
+	if (listener && listener->sk == NETLINK_CB(request).sk)
+		refcount_inc(&listener->refs);
+	else
+		listener = NULL;
+	mutex_unlock(&listeners_lock);
+	return listener;
+}
+
+static struct listener *alloc_listener(const struct wish *wish)
+{
+	struct listener *listener;
+
+	/* A user namespace's administrator pays for it. */
+	listener = kvzalloc(struct_size(listener, ring, wish->room),
+			    GFP_KERNEL_ACCOUNT);
+	if (!listener)
+		return NULL;
+	listener->wish = *wish;
+	refcount_set(&listener->refs, 1);
+	INIT_WORK(&listener->ready, tell_ready);
+	mutex_init(&listener->reading);
+	raw_spin_lock_init(&listener->lock);
+	return listener;
+}
+
+static int may_listen(const struct listener *listener,
+		      struct netlink_ext_ack *extack)
+{
+	const struct list_head *pos;
+	int others = 0;
+
+	list_for_each(pos, &listener->net->listeners)
+		others++;
+	if (find_listener(listener->net, listener->portid)) {
+		NL_SET_ERR_MSG(extack, "the socket listens already");
+		return -EBUSY;
+	}
+	if (others >= LISTENERS_MOST) {
+		NL_SET_ERR_MSG(extack,
+			       "16 listen in this network namespace already");
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static int add_listener(struct listener *listener,
+			struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&listeners_lock);
+	err = may_listen(listener, extack);
+	if (!err) {
+		err = srdma_probes_begin(listener->wish.kinds);
+		if (err)
+			NL_SET_ERR_MSG(extack,
+				       "this kernel has no tracepoints, or no memory for more");
+	}
+	if (!err) {
+		list_add_tail(&listener->all, &all_listeners);
+		list_add_tail_rcu(&listener->entry, &listener->net->listeners);
+	}
+	mutex_unlock(&listeners_lock);
+	return err;
+}
+
+/* Nobody tells it anything when this returns. */
+static void remove_listener(struct listener *listener)
+{
+	lockdep_assert_held(&listeners_lock);
+	list_del(&listener->all);
+	list_del_rcu(&listener->entry);
+	srdma_probes_end(listener->wish.kinds);
+	synchronize_rcu();
+	cancel_work_sync(&listener->ready);
+	put_listener(listener);
+}
+
+/* What is there already is told like what comes. */
+static void tell_links(struct listener *listener)
+{
+	struct srdma_event event = { .kind = SRDMA_NL_EV_LINK };
+	struct net *net = listener->net->net;
+	struct srdma_dev *dev;
+	u32 from = 0;
+
+	while ((dev = srdma_link_get(net, NULL, from))) {
+		event.dev = dev->ib.index;
+		event.flags = srdma_dev_port_is_up(dev) ? SRDMA_NL_EF_UP : 0;
+		event.link.is = SRDMA_NL_LINK_HERE;
+		srdma_link_name(dev, event.link.name);
+		from = event.dev + 1;
+		ib_device_put(&dev->ib);
+		if (wants(listener, event.dev, 0, event.kind))
+			keep(listener, &event);
+	}
+}
+
+/* ---- requests ---- */
+
+static int parse_wish(struct genl_info *info, struct wish *wish)
+{
+	struct nlattr *link = info->attrs[SRDMA_NL_A_LINK];
+	struct nlattr *nest = info->attrs[SRDMA_NL_A_MONITOR];
+	struct nlattr *attrs[SRDMA_NL_M_MAX + 1] = {};
+	int err = 0;
+
+	*wish = (struct wish) { .kinds = KINDS_ALL, .room = ROOM_DEFAULT };
+	if (nest)
+		err = nla_parse_nested(attrs, SRDMA_NL_M_MAX, nest,
+				       srdma_monitor_policy, info->extack);
+	if (err)
+		return err;
+	if (attrs[SRDMA_NL_M_QPN] && !link) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[SRDMA_NL_M_QPN],
+				    "a QP is one of a link: of which?");
+		return -EINVAL;
+	}
+	if (attrs[SRDMA_NL_M_QPN])
+		wish->qpn = nla_get_u32(attrs[SRDMA_NL_M_QPN]);
+	if (attrs[SRDMA_NL_M_KINDS])
+		wish->kinds = nla_get_u32(attrs[SRDMA_NL_M_KINDS]);
+	if (attrs[SRDMA_NL_M_ROOM])
+		wish->room =
+			roundup_pow_of_two(nla_get_u32(attrs[SRDMA_NL_M_ROOM]));
+	return 0;
+}
+
+static int name_link(struct genl_info *info, struct wish *wish)
+{
+	struct srdma_dev *dev;
+
+	if (!info->attrs[SRDMA_NL_A_LINK])
+		return 0;
+	dev = srdma_family_get_link(info);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	wish->has_dev = true;
+	wish->dev = dev->ib.index;
+	ib_device_put(&dev->ib);
+	return 0;
+}
+
+int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
+{
+	struct listener *listener;
+	struct wish wish;
+	int err;
+
+	err = parse_wish(info, &wish) ?: name_link(info, &wish);
+	if (err)
+		return err;
+	listener = alloc_listener(&wish);
+	if (!listener)
+		return -ENOMEM;
+	listener->net = srdma_netns_of(genl_info_net(info));
+	listener->sk = NETLINK_CB(skb).sk;
+	listener->portid = info->snd_portid;
+	err = add_listener(listener, info->extack);
+	if (err) {
+		put_listener(listener);
+		return err;
+	}
+	/* Its socket is ours as long as its request is not answered. */
+	tell_links(listener);
+	return 0;
+}
+
+/* Fills @to with word of those that are lost and have no event behind them. */
+static bool get_lost(struct listener *listener, u32 head,
+		     struct srdma_event *to)
+{
+	unsigned long flags;
+	bool any;
+
+	raw_spin_lock_irqsave(&listener->lock, flags);
+	any = listener->lost && listener->head == head;
+	*to = (struct srdma_event) {
+		.kind = SRDMA_NL_EV_LOST,
+		.seq = listener->seq + 1,
+		.time = ktime_get_real_ns(),
+		.lost = listener->lost,
+	};
+	raw_spin_unlock_irqrestore(&listener->lock, flags);
+	return any;
+}
+
+/* Those before @tail have been sent, and so has word of @lost behind them. */
+static void consume(struct listener *listener, u32 tail, u64 lost)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&listener->lock, flags);
+	listener->tail = tail;
+	listener->lost -= lost;
+	raw_spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+/* The index behind the last event; there is none: the socket waits for one. */
+static u32 look_for_events(struct listener *listener)
+{
+	unsigned long flags;
+	u32 head;
+
+	raw_spin_lock_irqsave(&listener->lock, flags);
+	head = listener->head;
+	listener->waits = head == listener->tail && !listener->lost;
+	raw_spin_unlock_irqrestore(&listener->lock, flags);
+	return head;
+}
+
+/* Answers with what there is; it is gone from the ring when it was sent. */
+static int answer(struct listener *listener, struct sk_buff *msg, void *hdr,
+		  struct genl_info *info)
+{
+	u32 head = look_for_events(listener), tail = listener->tail;
+	struct srdma_event end = {};
+	int err;
+
+	while (tail != head && !srdma_event_put(msg, slot(listener, tail)))
+		tail++;
+	if (tail != head || !get_lost(listener, head, &end) ||
+	    srdma_event_put(msg, &end))
+		end.lost = 0;
+	genlmsg_end(msg, hdr);
+	err = genlmsg_reply(msg, info);
+	if (!err)
+		consume(listener, tail, end.lost);
+	return err;
+}
+
+static int answer_reader(struct listener *listener, struct genl_info *info)
+{
+	struct sk_buff *msg;
+	void *hdr;
+	int err;
+
+	msg = genlmsg_new(ANSWER_BYTES, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(msg, info, &srdma_family, 0,
+				SRDMA_NL_CMD_MONITOR_GET);
+	if (!hdr) {
+		nlmsg_free(msg);
+		return -EMSGSIZE;
+	}
+	mutex_lock(&listener->reading);
+	err = answer(listener, msg, hdr, info);
+	mutex_unlock(&listener->reading);
+	return err;
+}
+
+int srdma_monitor_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srdma_netns *net = srdma_netns_of(genl_info_net(info));
+	struct listener *listener = get_listener(net, skb);
+	int err;
+
+	if (!listener) {
+		NL_SET_ERR_MSG(info->extack, "the socket does not listen");
+		return -ENOTCONN;
+	}
+	err = answer_reader(listener, info);
+	put_listener(listener);
+	return err;
+}
+
+/* ---- their end ---- */
+
+/* A socket was closed, whoever's it was. */
+static int socket_event(struct notifier_block *nb, unsigned long event,
+			void *ptr)
+{
+	struct netlink_notify *closed = ptr;
+	struct listener *listener;
+
+	if (event != NETLINK_URELEASE || closed->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	mutex_lock(&listeners_lock);
+	listener = find_listener(srdma_netns_of(closed->net), closed->portid);
+	if (listener)
+		remove_listener(listener);
+	mutex_unlock(&listeners_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_notifier = {
+	.notifier_call = socket_event,
+};
+
+int srdma_monitor_init(void)
+{
+	return netlink_register_notifier(&socket_notifier);
+}
+
+/*
+ * The family is gone: nobody asks for anything. Sockets may still be open: as long
+ * as there are listeners we have to be told of those that are closed, since their
+ * namespaces may follow.
+ */
+void srdma_monitor_exit(void)
+{
+	struct listener *listener, *next;
+
+	mutex_lock(&listeners_lock);
+	list_for_each_entry_safe(listener, next, &all_listeners, all)
+		remove_listener(listener);
+	mutex_unlock(&listeners_lock);
+	netlink_unregister_notifier(&socket_notifier);
+	tracepoint_synchronize_unregister();
+}
