@@ -183,6 +183,7 @@ DOOR(srdma_store_uninit);
 #include "wire/packet_in.c"
 #include "wire/frame.c"
 #include "wire/tamper.c"
+#include "wire/tap.c"
 #include "wire/netns.c"
 
 #include "posting/post.c"

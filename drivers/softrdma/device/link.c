@@ -247,7 +247,8 @@ static void change_mtu(struct srdma_dev *dev)
 /* A link that is still being registered ends itself: see publish_link(). */
 static void end_link(struct srdma_dev *dev)
 {
-	dev->gone = true;
+	/* Also told to wire/tap.c, which takes no lock. */
+	WRITE_ONCE(dev->gone, true);
 	if (dev->registered && ib_device_try_get(&dev->ib)) {
 		ib_unregister_device_queued(&dev->ib);
 		ib_device_put(&dev->ib);

@@ -111,7 +111,8 @@ struct srdma_effects {
  *	the interface under it when @ndev is a VLAN
  * @net: namespace of @ndev and its sockets; counted in srdma_netns.links
  * @link_entry: in the list of all links (device/link.c, its lock)
- * @gone: @ndev is being unregistered; set by device/link.c under its lock
+ * @gone: @ndev is being unregistered; set by device/link.c under its lock, also
+ *	read without
  * @registered: ib_register_device() has succeeded; likewise
  * @port_active: state last announced; device/link.c under the RTNL
  * @shortcut: the hook that wire/shortcut.c has on @ndev; the RTNL guards it

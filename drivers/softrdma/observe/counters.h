@@ -33,6 +33,7 @@
  * @SRDMA_STAT_TX_BUSY: bursts that had to wait for earlier ones to leave
  * @SRDMA_STAT_TX_LOOPED: packets to a QP of the same device
  * @SRDMA_STAT_TX_LOOPED_BYTES: payload of these
+ * @SRDMA_STAT_TAP_LOST: looped packets that a capture lacks: no memory
  * @SRDMA_STAT_RX_PACKETS: packets that reached the engine they are for
  * @SRDMA_STAT_RX_BYTES: of those, from BTH to ICRC
  * @SRDMA_STAT_RX_TRAINS: skbs from the wire with more than one packet
@@ -76,6 +77,7 @@ enum srdma_stat {
 	SRDMA_STAT_TX_BUSY,
 	SRDMA_STAT_TX_LOOPED,
 	SRDMA_STAT_TX_LOOPED_BYTES,
+	SRDMA_STAT_TAP_LOST,
 	SRDMA_STAT_RX_PACKETS,
 	SRDMA_STAT_RX_BYTES,
 	SRDMA_STAT_RX_TRAINS,
@@ -124,6 +126,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_TX_BUSY, "tx_busy")				\
 	S(SRDMA_STAT_TX_LOOPED, "loop_packets")				\
 	S(SRDMA_STAT_TX_LOOPED_BYTES, "loop_bytes")			\
+	S(SRDMA_STAT_TAP_LOST, "loop_not_captured")			\
 	S(SRDMA_STAT_RX_PACKETS, "rx_packets")				\
 	S(SRDMA_STAT_RX_BYTES, "rx_bytes")				\
 	S(SRDMA_STAT_RX_TRAINS, "rx_trains")				\

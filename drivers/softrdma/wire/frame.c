@@ -462,8 +462,8 @@ static struct sk_buff *write_one(const struct sk_buff *skb,
  *
  * Return: how many packets there was no memory for.
  */
-int srdma_frames_write(struct sk_buff *skb, const struct srdma_av *av, u16 id,
-		       struct sk_buff_head *list)
+int srdma_frames_write(const struct sk_buff *skb, const struct srdma_av *av,
+		       u16 id, struct sk_buff_head *list)
 {
 	u32 i, count = srdma_loop_of(skb)->burst.count;
 	struct sk_buff *frame;

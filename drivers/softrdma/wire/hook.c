@@ -26,6 +26,7 @@
 #include "wire/packet_in.h"
 #include "wire/shortcut.h"
 #include "wire/tamper.h"
+#include "wire/tap.h"
 
 /*
  * No kernel makes longer trains (UDP_MAX_SEGMENTS of the newest), but a
@@ -397,6 +398,7 @@ void srdma_hook_take_sent(struct srdma_dev *dev, struct sk_buff *frame)
 {
 	struct sk_buff_head frames;
 
+	srdma_tap_show_frame(dev, frame);
 	if (!srdma_rules_look(&dev->rules, SRDMA_NL_POINT_RX)) {
 		take_frame(dev, frame);
 		return;

@@ -63,6 +63,12 @@ static inline u32 srdma_netns_generation(const struct srdma_netns *net)
 	return smp_load_acquire(&net->generation);
 }
 
+/* Nobody else sees what an interface of the namespace sends. */
+static inline bool srdma_netns_has_packet_sockets(const struct srdma_netns *net)
+{
+	return !hlist_empty(&net->net->packet.sklist);
+}
+
 int srdma_netns_add_gid(const struct ib_gid_attr *attr, void **context);
 int srdma_netns_del_gid(const struct ib_gid_attr *attr, void **context);
 struct srdma_dev *srdma_netns_find_dev(struct srdma_netns *net,

@@ -18,6 +18,7 @@
 #include "wire/netns.h"
 #include "wire/path.h"
 #include "wire/route.h"
+#include "wire/tap.h"
 
 /* Where the length of an IP packet ends to fit its field. */
 #define IP_MAX_LEN	0xffffU
@@ -176,25 +177,37 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 	       srdma_netns_find_dev(dev->net, gid, av->ifindex) == dev;
 }
 
-/* Addresses seldom change: then each path has another look. */
-static bool still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
+/*
+ * Addresses seldom change, and seldom does somebody listen: then there is another
+ * look. An address that leaves the device takes no route with it.
+ */
+static noinline int look_again(struct srdma_path *path, struct srdma_dev *dev,
+			       u32 generation)
 {
-	u32 generation = srdma_netns_generation(dev->net);
-
 	if (path->generation != generation) {
 		if (!leads_here(dev, &path->av))
-			return false;
+			return -ENOENT;
 		path->generation = generation;
 	}
-	return true;
+	return srdma_tap_listens(dev);
 }
 
-/* An address that leaves the device takes no route with it. */
-static bool still_good(struct srdma_path *path, struct srdma_dev *dev)
+/* One test for both, as this is asked in each run. */
+static int still_leads_here(struct srdma_path *path, struct srdma_dev *dev)
+{
+	u32 generation = srdma_netns_generation(dev->net);
+	unsigned long differs = path->generation ^ generation;
+
+	differs |= srdma_netns_has_packet_sockets(dev->net);
+	return unlikely(differs) ? look_again(path, dev, generation) : 0;
+}
+
+/* As srdma_path_find(); negative when it is not good any more. */
+static int still_good(struct srdma_path *path, struct srdma_dev *dev)
 {
 	if (path->is_local)
 		return still_leads_here(path, dev);
-	return dst_check(path->dst, path->cookie);
+	return dst_check(path->dst, path->cookie) ? 0 : -ENOENT;
 }
 
 /* For each burst; without the call that memcmp() is for structures. */
@@ -235,6 +248,23 @@ void srdma_path_init(struct srdma_path *path)
 	path->id = get_random_u32();
 }
 
+static int find_anew(struct srdma_path *path, struct srdma_dev *dev,
+		     const struct srdma_av *av)
+{
+	int err = 0;
+
+	srdma_path_drop(path);
+	path->av = *av;
+	path->generation = srdma_netns_generation(dev->net);
+	path->is_local = leads_here(dev, av);
+	if (!path->is_local)
+		err = find_route(path, dev->net->net);
+	if (err)
+		return err;
+	path->checked = true;
+	return path->is_local && srdma_tap_listens(dev);
+}
+
 /**
  * srdma_path_find - see that a path leads where it should
  * @path: path; filled anew when it was for another address, or has changed
@@ -243,35 +273,29 @@ void srdma_path_init(struct srdma_path *path)
  *
  * The caller is in an RCU section.
  *
- * Return: 0, or an error when there is no way.
+ * Return: 0; 1 when what takes it is looped and somebody captures it; or an error
+ * when there is no way.
  */
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
 {
 	struct net *net = dev->net->net;
+	int way;
 
-	if (path->checked && is_same_av(&path->av, av) &&
-	    still_good(path, dev))
-		return 0;
-	if (path->checked && serves_flow(path, net, av) &&
-	    still_good(path, dev)) {
-		path->av = *av;
-		if (!path->is_local)
-			fill_flow(path);
-		return 0;
+	if (path->checked && is_same_av(&path->av, av)) {
+		way = still_good(path, dev);
+		if (way >= 0)
+			return way;
+	} else if (path->checked && serves_flow(path, net, av)) {
+		way = still_good(path, dev);
+		if (way >= 0) {
+			path->av = *av;
+			if (!path->is_local)
+				fill_flow(path);
+			return way;
+		}
 	}
-	srdma_path_drop(path);
-	path->av = *av;
-	path->generation = srdma_netns_generation(dev->net);
-	path->is_local = leads_here(dev, av);
-	if (!path->is_local) {
-		int err = find_route(path, net);
-
-		if (err)
-			return err;
-	}
-	path->checked = true;
-	return 0;
+	return find_anew(path, dev, av);
 }
 
 /* Forgets the route; one that was never found is fine. */

@@ -76,7 +76,7 @@ static bool is_common(const struct srdma_dev *dev, const struct sk_buff *skb)
 {
 	return skb->skb_iif == dev->ndev->ifindex && !skb->mark &&
 	       !secpath_exists(skb) &&
-	       hlist_empty(&dev->net->net->packet.sklist);
+	       !srdma_netns_has_packet_sockets(dev->net);
 }
 
 /**

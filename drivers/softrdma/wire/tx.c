@@ -18,6 +18,7 @@
 #include "wire/packet_in.h"
 #include "wire/path.h"
 #include "wire/tamper.h"
+#include "wire/tap.h"
 #include "wire/train.h"
 #include "wire/tx.h"
 
@@ -77,21 +78,12 @@ static noinline enum srdma_tx_result send_frames(const struct srdma_tx *tx,
 	return SRDMA_TX_SENT;
 }
 
-static enum srdma_tx_result send_local(const struct srdma_tx *tx)
+/* @skb: what is looped; it goes at once, or with others. */
+static enum srdma_tx_result loop(const struct srdma_tx *tx, struct sk_buff *skb)
 {
+	u32 len = srdma_loop_of(skb)->burst.len;
 	struct srdma_outbox *outbox = tx->outbox;
-	struct sk_buff *skb;
-	u32 len;
 
-	skb = srdma_loop_build(tx);
-	if (IS_ERR(skb))
-		return why_not_built(skb);
-	count_looped(tx, skb);
-	/* What was lent just before a rule was made passes it. */
-	if (srdma_rules_look_at_packets(&tx->qp->dev->rules) &&
-	    !srdma_loop_of(skb)->loan)
-		return send_frames(tx, skb);
-	len = srdma_loop_of(skb)->burst.len;
 	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
 		srdma_hook_dispatch(skb);
 		return SRDMA_TX_SENT;
@@ -101,6 +93,41 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
 		flush_looped(outbox);
 	return SRDMA_TX_SENT;
+}
+
+static enum srdma_tx_result send_local(const struct srdma_tx *tx)
+{
+	struct sk_buff *skb;
+
+	skb = srdma_loop_build(tx);
+	if (IS_ERR(skb))
+		return why_not_built(skb);
+	count_looped(tx, skb);
+	/* What was lent just before a rule was made passes it. */
+	if (srdma_rules_look_at_packets(&tx->qp->dev->rules) &&
+	    !srdma_loop_of(skb)->loan)
+		return send_frames(tx, skb);
+	return loop(tx, skb);
+}
+
+/*
+ * The same while somebody captures. What is shown is what is delivered: nothing
+ * is lent. Not inlined: see send_frames().
+ */
+static noinline enum srdma_tx_result send_shown(const struct srdma_tx *tx)
+{
+	struct srdma_tx whole = *tx;
+	struct sk_buff *skb;
+
+	whole.offer = NULL;
+	skb = srdma_loop_build(&whole);
+	if (IS_ERR(skb))
+		return why_not_built(skb);
+	count_looped(tx, skb);
+	if (srdma_rules_look_at_packets(&tx->qp->dev->rules))
+		return send_frames(tx, skb);
+	srdma_tap_show_burst(tx, skb);
+	return loop(tx, skb);
 }
 
 static bool was_refused(int err)
@@ -328,18 +355,24 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 	rcu_read_unlock();
 }
 
-/* Asked once in a run where the peer is always the same. */
+/* As srdma_path_find(), asked once in a run where the peer is always the same. */
 static int find_way(const struct srdma_tx *tx)
 {
 	struct srdma_outbox *outbox = tx->outbox;
-	int err;
+	int way;
 
 	if (outbox && outbox->knows_way)
 		return 0;
-	err = srdma_path_find(tx->path, tx->qp->dev, tx->av);
+	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
 	if (outbox)
-		outbox->knows_way = !err;
-	return err;
+		outbox->knows_way = !way;
+	return way;
+}
+
+static noinline enum srdma_tx_result no_way(const struct srdma_tx *tx)
+{
+	srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE, tx->burst->count);
+	return SRDMA_TX_NOROUTE;
 }
 
 /* Does a rule keep the packets from being made? */
@@ -352,11 +385,8 @@ static noinline bool is_stopped(const struct srdma_tx *tx,
 				tx->burst->psn, &action))
 		return false;
 	*result = SRDMA_TX_NOMEM;
-	if (action == SRDMA_NL_ACT_NO_ROUTE) {
-		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
-			   tx->burst->count);
-		*result = SRDMA_TX_NOROUTE;
-	}
+	if (action == SRDMA_NL_ACT_NO_ROUTE)
+		*result = no_way(tx);
 	return true;
 }
 
@@ -373,21 +403,22 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 {
 	enum srdma_tx_result result = SRDMA_TX_SENT;
 	bool is_local = false;
+	int way;
 
 	*count = tx->burst->count;
 	if (srdma_rules_look(&tx->qp->dev->rules, SRDMA_NL_POINT_TX) &&
 	    is_stopped(tx, &result))
 		return result;
 	rcu_read_lock();
-	if (find_way(tx)) {
-		srdma_drop(tx->qp->dev, SRDMA_STAT_TX_NO_ROUTE,
-			   tx->burst->count);
-		result = SRDMA_TX_NOROUTE;
-	} else if (tx->path->is_local) {
-		is_local = true;
-	} else {
-		result = send_wire(tx, count);
+	way = find_way(tx);
+	if (way) {
+		rcu_read_unlock();
+		return way < 0 ? no_way(tx) : send_shown(tx);
 	}
+	if (tx->path->is_local)
+		is_local = true;
+	else
+		result = send_wire(tx, count);
 	rcu_read_unlock();
 	/* The peer's engine runs without our RCU section around it. */
 	return is_local ? send_local(tx) : result;

@@ -111,6 +111,7 @@ static uint32_t crc32_of(uint32_t crc, const void *data, size_t len)
 	return crc;
 }
 
+/* An even number of bytes: RoCE is padded. */
 static uint16_t ip_checksum(const uint8_t *ip, size_t len, uint32_t sum)
 {
 	size_t i;
@@ -255,21 +256,29 @@ void wire_build(struct wire_frame *frame, const struct wire_packet *packet)
 
 void wire_put_udp_sum(struct wire_frame *frame)
 {
-	uint8_t *udp = frame->bytes + WIRE_UDP;
-	size_t len = frame->len - WIRE_UDP;
+	uint8_t *udp = wire_bth(frame) - 8;
+	size_t len = frame->bytes + frame->len - udp;
 	uint32_t sum = IPPROTO_UDP + len;
-	int i;
+	int i, end = frame->v6 ? 40 : 20;
 
 	/* Both addresses are in the pseudo header. */
-	for (i = 12; i < 20; i += 2)
+	for (i = frame->v6 ? 8 : 12; i < end; i += 2)
 		sum += frame->bytes[WIRE_IP + i] << 8 |
 		       frame->bytes[WIRE_IP + i + 1];
 	put16(udp + 6, 0);
 	put16(udp + 6, ip_checksum(udp, len, sum) ?: 0xffff);
 }
 
-/* UDP to the RoCE port, by either family, without options? */
-static bool is_roce(struct wire_frame *frame)
+bool wire_is_sealed(const struct wire_frame *frame)
+{
+	struct wire_frame again = *frame;
+
+	wire_seal(&again);
+	wire_put_udp_sum(&again);
+	return !memcmp(again.bytes, frame->bytes, frame->len);
+}
+
+bool wire_is_roce(struct wire_frame *frame)
 {
 	uint8_t *ip = frame->bytes + WIRE_IP;
 	uint8_t *udp;
@@ -303,7 +312,7 @@ int wire_capture(struct wire_frame *frame, int timeout_ms)
 		if (len <= (ssize_t)sizeof(hdr))
 			continue;
 		frame->len = len - sizeof(hdr);
-		if (is_roce(frame))
+		if (wire_is_roce(frame))
 			return 0;
 	}
 	return -ETIMEDOUT;

@@ -89,8 +89,17 @@ void wire_seal(struct wire_frame *frame);
 /* The same, but the lengths in IP and UDP headers are left as they are. */
 void wire_seal_sums(struct wire_frame *frame);
 
-/* Fill in the UDP checksum, which is zero otherwise. IPv4 only. */
+/* Fill in the UDP checksum, which is zero otherwise. */
 void wire_put_udp_sum(struct wire_frame *frame);
+
+/* Are lengths and all checksums right, that of UDP not being zero? */
+bool wire_is_sealed(const struct wire_frame *frame);
+
+/*
+ * UDP to the RoCE port, by either family, without options? Fills @v6, from what
+ * is at WIRE_IP.
+ */
+bool wire_is_roce(struct wire_frame *frame);
 
 /*
  * The next RoCE frame that the kernel sends, skipping all others. 0, or
