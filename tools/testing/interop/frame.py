@@ -6,6 +6,7 @@ judges.
 """
 
 import struct
+import sys
 import zlib
 
 ETHERNET = 14
@@ -247,3 +248,21 @@ def is_roce(data):
     else:
         return False
     return protocol == 17 and data[at + 2:at + 4] == b"\x12\xb7"
+
+
+def frames_of(path):
+    """The Ethernet frames in a pcap file."""
+    with open(path, "rb") as f:
+        head = f.read(24)
+        order = {b"\xd4\xc3\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">"}.get(
+            head[:4])
+        if not order or struct.unpack(order + "I", head[20:24])[0] != 1:
+            sys.exit(f"{path}: not a pcap file of Ethernet frames")
+        while True:
+            head = f.read(16)
+            if len(head) < 16:
+                return
+            _, _, kept, length = struct.unpack(order + "4I", head)
+            if kept != length:
+                sys.exit(f"{path}: frames are cut short")
+            yield f.read(kept)
