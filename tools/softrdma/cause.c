@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
+
 #define C(NAME, name, sentence, help)					\
 	{ SRDMA_ERR_##NAME, name, sentence, help }
 
@@ -349,12 +351,11 @@ const struct cause *cause_find(uint32_t code)
 const struct cause *cause_named(const char *name)
 {
 	const struct cause *cause;
-	unsigned long code;
-	char *end;
+	uint64_t code;
 
 	for (cause = causes; cause->name; cause++)
 		if (!strcmp(cause->name, name))
 			return cause;
-	code = strtoul(name, &end, 0);
-	return end != name && !*end ? cause_find(code) : NULL;
+	return read_number(name, &code) && code <= UINT32_MAX ?
+	       cause_find(code) : NULL;
 }

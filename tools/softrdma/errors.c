@@ -102,6 +102,15 @@ static uint64_t number_of(const struct nlattr *attr)
 	return 0;
 }
 
+/* Anybody names his own program, and the terminal is an administrator's. */
+static void take_comm(char *to, size_t room, const char *comm)
+{
+	snprintf(to, room, "%s", comm);
+	for (; *to; to++)
+		if (*to < ' ' || *to > '~')
+			*to = '?';
+}
+
 static int take_attr(const struct nlattr *attr, void *data)
 {
 	struct record *record = data;
@@ -114,8 +123,8 @@ static int take_attr(const struct nlattr *attr, void *data)
 	case SRDMA_ERR_A_FACTS:
 		return mnl_attr_parse_nested(attr, take_fact, record);
 	case SRDMA_ERR_A_COMM:
-		snprintf(record->comm, sizeof(record->comm), "%s",
-			 mnl_attr_get_str(attr));
+		take_comm(record->comm, sizeof(record->comm),
+			  mnl_attr_get_str(attr));
 		break;
 	case SRDMA_ERR_A_PEER:
 		if (mnl_attr_get_payload_len(attr) == sizeof(record->peer))
@@ -485,10 +494,12 @@ int errors_codes(int argc, char **argv)
 
 static bool read_qpn(struct records *records, const char *word)
 {
-	char *end;
+	uint64_t qpn;
 
-	records->qpn = strtoul(word, &end, 0);
-	return records->qpn && end != word && !*end;
+	if (!read_number(word, &qpn) || !qpn || qpn > 0xffffff)
+		return false;
+	records->qpn = qpn;
+	return true;
 }
 
 int errors_command(int argc, char **argv)
@@ -508,8 +519,8 @@ int errors_command(int argc, char **argv)
 		     !read_qpn(&records, argv[1])))
 		return usage();
 	nlh = family_request(buf, SRDMA_NL_CMD_ERROR_GET, NLM_F_DUMP);
-	if (link)
-		mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, link);
+	if (link && family_put_link(nlh, link))
+		return 1;
 	ret = family_talk(nlh, heard_record, &records);
 	if (!ret)
 		show(&records);

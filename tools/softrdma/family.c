@@ -15,6 +15,9 @@
 
 #include <rdma/softrdma-netlink.h>
 
+/* With its end; IB_DEVICE_NAME_MAX of the kernel. */
+#define LINK_NAME_MAX	64
+
 static struct mnl_socket *sock;
 static uint16_t family_id;
 static uint32_t seq;
@@ -85,12 +88,16 @@ int family_talk(struct nlmsghdr *request, mnl_cb_t heard, void *data)
 	char buf[32768];
 	int n, ret;
 
-	if (mnl_socket_sendto(sock, request, request->nlmsg_len) < 0)
+	if (mnl_socket_sendto(sock, request, request->nlmsg_len) < 0) {
+		perror("softrdma: netlink");
 		return -1;
+	}
 	do {
 		n = mnl_socket_recvfrom(sock, buf, sizeof(buf));
-		if (n < 0)
+		if (n < 0) {
+			perror("softrdma: netlink");
 			return -1;
+		}
 		ret = mnl_cb_run2(buf, n, request->nlmsg_seq,
 				  mnl_socket_get_portid(sock), heard, data,
 				  control, NLMSG_MIN_TYPE);
@@ -133,6 +140,18 @@ int family_wait(int timeout_ms)
 	if (n > 0)
 		n = mnl_socket_recvfrom(sock, buf, sizeof(buf));
 	return n < 0 && errno != EINTR ? -1 : 0;
+}
+
+/* Returns 0; or -1, and why has been told. */
+int family_put_link(struct nlmsghdr *nlh, const char *link)
+{
+	if (strlen(link) >= LINK_NAME_MAX) {
+		fprintf(stderr, "softrdma: no link has a name of %zu bytes\n",
+			strlen(link));
+		return -1;
+	}
+	mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, link);
+	return 0;
 }
 
 static int heard_family(const struct nlmsghdr *nlh, void *data)

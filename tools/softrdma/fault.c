@@ -10,6 +10,7 @@
 #include <linux/genetlink.h>
 
 #include "family.h"
+#include "names.h"
 #include "out.h"
 #include "rule.h"
 
@@ -99,8 +100,8 @@ static int add(int argc, char **argv)
 	if (argc < 2)
 		return usage();
 	nlh = family_request(buf, SRDMA_NL_CMD_FAULT_ADD, NLM_F_ACK);
-	mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, argv[0]);
-	if (rule_from_words(nlh, argc - 1, argv + 1))
+	if (family_put_link(nlh, argv[0]) ||
+	    rule_from_words(nlh, argc - 1, argv + 1))
 		return 1;
 	out_begin();
 	ret = family_talk(nlh, heard_id, NULL);
@@ -132,8 +133,8 @@ static int list(int argc, char **argv)
 	if (argc > 1)
 		return usage();
 	nlh = family_request(buf, SRDMA_NL_CMD_FAULT_GET, NLM_F_DUMP);
-	if (argc)
-		mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, argv[0]);
+	if (argc && family_put_link(nlh, argv[0]))
+		return 1;
 	out_begin();
 	ret = family_talk(nlh, heard_rule, NULL);
 	out_end();
@@ -146,14 +147,13 @@ static int del(const char *link, const char *id)
 	char buf[MNL_SOCKET_BUFFER_SIZE];
 	struct nlmsghdr *nlh;
 	struct nlattr *nest;
-	unsigned long number;
-	char *end;
+	uint64_t number;
 
 	nlh = family_request(buf, SRDMA_NL_CMD_FAULT_DEL, NLM_F_ACK);
-	mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, link);
+	if (family_put_link(nlh, link))
+		return 1;
 	if (id) {
-		number = strtoul(id, &end, 0);
-		if (end == id || *end)
+		if (!read_number(id, &number) || number > UINT32_MAX)
 			return usage();
 		nest = mnl_attr_nest_start(nlh, SRDMA_NL_A_RULE);
 		mnl_attr_put_u32(nlh, SRDMA_NL_R_ID, number);

@@ -70,15 +70,14 @@ static int usage(void)
 	return 1;
 }
 
-static bool read_number(const char *word, uint32_t *number)
+static bool read_u32(const char *word, uint32_t *number)
 {
-	unsigned long n;
-	char *end;
+	uint64_t n;
 
-	errno = 0;
-	n = strtoul(word, &end, 0);
+	if (!read_number(word, &n) || !n || n > UINT32_MAX)
+		return false;
 	*number = n;
-	return !errno && end != word && !*end && n && n <= UINT32_MAX;
+	return true;
 }
 
 static bool read_kinds(const char *words, uint32_t *kinds)
@@ -114,10 +113,10 @@ static bool read_words(struct watch *watch, int argc, char **argv)
 		argv++;
 	}
 	for (; argc >= 2; argc -= 2, argv += 2) {
-		if (!strcmp(argv[0], "qp") && read_number(argv[1], &watch->qpn))
+		if (!strcmp(argv[0], "qp") && read_u32(argv[1], &watch->qpn))
 			continue;
 		if (!strcmp(argv[0], "room") &&
-		    read_number(argv[1], &watch->room))
+		    read_u32(argv[1], &watch->room))
 			continue;
 		if (!strcmp(argv[0], "only") &&
 		    read_kinds(argv[1], &watch->kinds))
@@ -182,8 +181,8 @@ static int start(const struct watch *watch)
 	struct nlattr *nest;
 
 	nlh = family_request(buf, SRDMA_NL_CMD_MONITOR_START, NLM_F_ACK);
-	if (watch->link)
-		mnl_attr_put_strz(nlh, SRDMA_NL_A_LINK, watch->link);
+	if (watch->link && family_put_link(nlh, watch->link))
+		return -1;
 	nest = mnl_attr_nest_start(nlh, SRDMA_NL_A_MONITOR);
 	/* The names of links are needed, whatever is to be shown. */
 	mnl_attr_put_u32(nlh, SRDMA_NL_M_KINDS,
@@ -206,7 +205,8 @@ static int follow(struct watch *watch)
 		nlh = family_request(buf, SRDMA_NL_CMD_MONITOR_GET, NLM_F_ACK);
 		if (family_talk(nlh, heard_events, watch))
 			return -1;
-		fflush(stdout);
+		if (out_flush())
+			return -1;
 		if (!watch->heard && family_wait(ASK_AFTER_MS))
 			return -1;
 	}

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "names.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,11 +172,23 @@ const struct name errnos[] = {
 	{ NULL, 0 }
 };
 
+/* As C has them, without a sign. */
+bool read_number(const char *word, uint64_t *number)
+{
+	char *end;
+
+	if (!word || !isdigit((unsigned char)*word))
+		return false;
+	errno = 0;
+	*number = strtoull(word, &end, 0);
+	return !errno && !*end;
+}
+
 /* A number will do as well. */
 bool find_number(const struct name *table, const char *word,
 		 unsigned int *number)
 {
-	char *end;
+	uint64_t value;
 
 	for (; table->word; table++) {
 		if (strcasecmp(table->word, word))
@@ -182,8 +196,10 @@ bool find_number(const struct name *table, const char *word,
 		*number = table->number;
 		return true;
 	}
-	*number = strtoul(word, &end, 0);
-	return end != word && !*end;
+	if (!read_number(word, &value) || value > UINT_MAX)
+		return false;
+	*number = value;
+	return true;
 }
 
 const char *find_word(const struct name *table, unsigned int number)

@@ -26,6 +26,7 @@ extern const struct name nak_codes[];
 extern const struct name statuses[];
 extern const struct name errnos[];
 
+bool read_number(const char *word, uint64_t *number);
 bool find_number(const struct name *table, const char *word,
 		 unsigned int *number);
 const char *find_word(const struct name *table, unsigned int number);

@@ -136,3 +136,12 @@ void out_plain(const char *format, ...)
 	vprintf(format, args);
 	va_end(args);
 }
+
+/* Has all that was said been written? 0, or an exit status. */
+int out_flush(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	perror("softrdma: output");
+	return 1;
+}

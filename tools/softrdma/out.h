@@ -26,4 +26,6 @@ void out_hex(const char *key, uint64_t number);
 void out_plain(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
+int out_flush(void);
+
 #endif

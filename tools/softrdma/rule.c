@@ -24,6 +24,7 @@
  * @action: enum srdma_nl_action, or -1
  * @op: pattern of opcodes, or NULL
  * @selects: there is a selector
+ * @said: attributes that are in the message: bits of enum srdma_nl_rule_attr
  */
 struct parsing {
 	struct nlmsghdr *nlh;
@@ -33,6 +34,7 @@ struct parsing {
 	int action;
 	const char *op;
 	bool selects;
+	uint32_t said;
 };
 
 static int complain(const char *format, ...)
@@ -63,18 +65,35 @@ static bool next_is(struct parsing *p, const char *word)
 	return true;
 }
 
-/* ---- numbers and times ---- */
-
-static bool read_number(const char *word, uint64_t *number)
+/* Each once, so that there is room for all in the message. */
+static int put(struct parsing *p, const char *what, int attr, const void *data,
+	       size_t len)
 {
-	char *end;
-
-	if (!word || *word == '-')
-		return false;
-	errno = 0;
-	*number = strtoull(word, &end, 0);
-	return !errno && end != word && !*end;
+	if (p->said & 1u << attr)
+		return complain("%s: once is enough", what);
+	p->said |= 1u << attr;
+	mnl_attr_put(p->nlh, attr, len, data);
+	return 0;
 }
+
+static int put_u8(struct parsing *p, const char *what, int attr, uint8_t value)
+{
+	return put(p, what, attr, &value, sizeof(value));
+}
+
+static int put_u32(struct parsing *p, const char *what, int attr,
+		   uint32_t value)
+{
+	return put(p, what, attr, &value, sizeof(value));
+}
+
+static int put_u64(struct parsing *p, const char *what, int attr,
+		   uint64_t value)
+{
+	return put(p, what, attr, &value, sizeof(value));
+}
+
+/* ---- numbers and times ---- */
 
 static int need_number(struct parsing *p, const char *what, uint64_t *number)
 {
@@ -110,13 +129,14 @@ static bool read_time(const char *word, uint64_t *ns)
 	if (!word)
 		return false;
 	value = strtod(word, &end);
-	if (end == word || !(value >= 0))
+	if (end == word || !(value >= 0 && value < 1e18))
 		return false;
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].unit))
 			continue;
-		*ns = value * units[i].ns;
-		return value * units[i].ns < 1e18;
+		value *= units[i].ns;
+		*ns = value < 1e18 ? value : 0;
+		return value < 1e18;
 	}
 	return false;
 }
@@ -138,8 +158,7 @@ static int read_peer(struct parsing *p)
 	} else if (inet_pton(AF_INET6, word, &addr) != 1) {
 		return complain("peer: %s is no address", word);
 	}
-	mnl_attr_put(p->nlh, SRDMA_NL_R_PEER, sizeof(addr), &addr);
-	return 0;
+	return put(p, "peer", SRDMA_NL_R_PEER, &addr, sizeof(addr));
 }
 
 static int read_psn(struct parsing *p)
@@ -151,9 +170,8 @@ static int read_psn(struct parsing *p)
 	if (!read_number(word ? word + offset : NULL, &psn) ||
 	    psn > 0xffffff)
 		return complain("psn: P or +N is expected, up to 0xffffff");
-	mnl_attr_put_u32(p->nlh, offset ? SRDMA_NL_R_PSN_OFFSET :
+	return put_u32(p, "psn", offset ? SRDMA_NL_R_PSN_OFFSET :
 					  SRDMA_NL_R_PSN, psn);
-	return 0;
 }
 
 static int read_prob(struct parsing *p)
@@ -169,14 +187,15 @@ static int read_prob(struct parsing *p)
 		return complain("prob: a chance is expected, as 0.01 or 1%%");
 	if (!(value > 0 && value <= 1))
 		return complain("prob: %s is no chance", word);
-	mnl_attr_put_u32(p->nlh, SRDMA_NL_R_PROB,
-			 fmax(1, round(value * SRDMA_NL_PROB_ONE)));
-	return 0;
+	return put_u32(p, "prob", SRDMA_NL_R_PROB,
+		       fmax(1, round(value * SRDMA_NL_PROB_ONE)));
 }
 
 /* Which opcodes these are depends on where the rule looks. */
 static int read_op(struct parsing *p)
 {
+	if (p->op)
+		return complain("op: once is enough; commas stand between names");
 	p->op = next(p);
 	return p->op ? 0 : complain("op: a name or a pattern is expected");
 }
@@ -198,26 +217,31 @@ static const struct {
 /* 1: it is none of these. */
 static int read_count(struct parsing *p)
 {
+	const char *what;
 	uint64_t value;
 	size_t i;
 
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (!next_is(p, numbers[i].word))
+		what = numbers[i].word;
+		if (!next_is(p, what))
 			continue;
-		if (numbers[i].is_u32) {
-			if (need_u32(p, numbers[i].word, &value))
-				return -1;
-			mnl_attr_put_u32(p->nlh, numbers[i].attr, value);
-		} else {
-			if (need_number(p, numbers[i].word, &value))
-				return -1;
-			mnl_attr_put_u64(p->nlh, numbers[i].attr, value);
-		}
 		/* That alone is no reason to wait for a packet. */
-		p->selects |= strcmp(numbers[i].word, "qp");
-		return 0;
+		p->selects |= strcmp(what, "qp");
+		if (numbers[i].is_u32)
+			return need_u32(p, what, &value) ?:
+			       put_u32(p, what, numbers[i].attr, value);
+		return need_number(p, what, &value) ?:
+		       put_u64(p, what, numbers[i].attr, value);
 	}
 	return 1;
+}
+
+static int read_point(struct parsing *p, int point)
+{
+	if (p->point >= 0)
+		return complain("a rule looks at one place");
+	p->point = point;
+	return 0;
 }
 
 static int read_verb(struct parsing *p)
@@ -229,9 +253,8 @@ static int read_verb(struct parsing *p)
 		say_words(verbs, "verbs");
 		return complain("verb: %s is none", word ?: "nothing");
 	}
-	p->point = SRDMA_NL_POINT_VERB;
-	mnl_attr_put_u8(p->nlh, SRDMA_NL_R_VERB, verb);
-	return 0;
+	return read_point(p, SRDMA_NL_POINT_VERB) ?:
+	       put_u8(p, "verb", SRDMA_NL_R_VERB, verb);
 }
 
 /* 1: it is none of these. */
@@ -266,18 +289,16 @@ static int read_selector(struct parsing *p)
 	if (next_is(p, "verb"))
 		return read_verb(p);
 	for (i = 0; points[i].word; i++)
-		if (next_is(p, points[i].word)) {
-			p->point = points[i].number;
-			return 0;
-		}
+		if (next_is(p, points[i].word))
+			return read_point(p, points[i].number);
 	return read_about_packet(p);
 }
 
 /* ---- actions ---- */
 
-static void put_value(struct parsing *p, uint64_t value)
+static int put_value(struct parsing *p, uint64_t value)
 {
-	mnl_attr_put_u64(p->nlh, SRDMA_NL_R_VALUE, value);
+	return put_u64(p, "value", SRDMA_NL_R_VALUE, value);
 }
 
 static int read_named(struct parsing *p, const struct name *table,
@@ -290,26 +311,21 @@ static int read_named(struct parsing *p, const struct name *table,
 		say_words(table, what);
 		return complain("%s: %s is none", what, word ?: "nothing");
 	}
-	put_value(p, number);
-	return 0;
+	return put_value(p, number);
 }
 
 static int read_value(struct parsing *p, const char *what)
 {
 	uint64_t value;
 
-	if (need_number(p, what, &value))
-		return -1;
-	put_value(p, value);
-	return 0;
+	return need_number(p, what, &value) ?: put_value(p, value);
 }
 
 static int read_value_or(struct parsing *p, uint64_t value)
 {
 	if (p->argc && read_number(*p->argv, &value))
 		next(p);
-	put_value(p, value);
-	return 0;
+	return put_value(p, value);
 }
 
 static int read_field(struct parsing *p)
@@ -323,12 +339,12 @@ static int read_field(struct parsing *p)
 		return complain("corrupt header: %s is no field",
 				word ?: "nothing");
 	}
-	mnl_attr_put_u8(p->nlh, SRDMA_NL_R_FIELD, field);
-	if (p->argc && read_number(*p->argv, &value)) {
-		next(p);
-		put_value(p, value);
-	}
-	return 0;
+	if (put_u8(p, "corrupt header", SRDMA_NL_R_FIELD, field))
+		return -1;
+	if (!p->argc || !read_number(*p->argv, &value))
+		return 0;
+	next(p);
+	return put_value(p, value);
 }
 
 static int read_delay(struct parsing *p, bool needed)
@@ -337,8 +353,7 @@ static int read_delay(struct parsing *p, bool needed)
 
 	if (p->argc && read_time(*p->argv, &ns)) {
 		next(p);
-		mnl_attr_put_u64(p->nlh, SRDMA_NL_R_TIME, ns);
-		return 0;
+		return put_u64(p, "delay", SRDMA_NL_R_TIME, ns);
 	}
 	return needed ? complain("delay: a time is expected, as 10ms") : 0;
 }
@@ -405,8 +420,8 @@ static int read_action(struct parsing *p)
 	if (p->action >= 0)
 		return complain("one action is enough");
 	p->action = action;
-	mnl_attr_put_u8(p->nlh, SRDMA_NL_R_ACTION, action);
-	return read_arguments(p);
+	return put_u8(p, "action", SRDMA_NL_R_ACTION, action) ?:
+	       read_arguments(p);
 }
 
 /* Where an action looks that was not told. */
@@ -438,8 +453,7 @@ static int put_ops(struct parsing *p)
 		say_words(table, "opcodes");
 		return complain("op: %s is none of them", p->op);
 	}
-	mnl_attr_put(p->nlh, SRDMA_NL_R_OPS, sizeof(ops), ops);
-	return 0;
+	return put(p, "op", SRDMA_NL_R_OPS, ops, sizeof(ops));
 }
 
 /**
@@ -475,181 +489,8 @@ int rule_from_words(struct nlmsghdr *nlh, int argc, char **argv)
 	}
 	if (p.point < 0)
 		p.point = usual_point(&p);
-	mnl_attr_put_u8(nlh, SRDMA_NL_R_POINT, p.point);
-	if (put_ops(&p))
+	if (put_u8(&p, "point", SRDMA_NL_R_POINT, p.point) || put_ops(&p))
 		return -1;
 	mnl_attr_nest_end(nlh, nest);
 	return 0;
-}
-
-/* ---- showing ---- */
-
-static void show_number(struct nlattr **attrs, int attr, const char *key)
-{
-	if (attrs[attr])
-		out_number(key, mnl_attr_get_u64(attrs[attr]));
-}
-
-static void show_u32(struct nlattr **attrs, int attr, const char *key)
-{
-	if (attrs[attr])
-		out_number(key, mnl_attr_get_u32(attrs[attr]));
-}
-
-static void show_peer(const struct nlattr *attr)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	const uint8_t *addr = mnl_attr_get_payload(attr);
-	char text[INET6_ADDRSTRLEN];
-
-	if (!memcmp(addr, mapped, sizeof(mapped)))
-		inet_ntop(AF_INET, addr + sizeof(mapped), text, sizeof(text));
-	else
-		inet_ntop(AF_INET6, addr, text, sizeof(text));
-	out_word("peer", text);
-}
-
-/* Names once each, with commas between them. */
-static void show_ops(const struct nlattr *attr, const struct name *table)
-{
-	const uint8_t *ops = mnl_attr_get_payload(attr);
-	const char *last = "";
-	char text[1024] = "";
-	size_t len = 0;
-
-	for (; table->word; table++) {
-		if (!(ops[table->number / 8] & 1 << table->number % 8) ||
-		    !strcmp(last, table->word))
-			continue;
-		last = table->word;
-		len += snprintf(text + len, sizeof(text) - len, "%s%s",
-				len ? "," : "", last);
-	}
-	out_word("op", text);
-}
-
-static void show_prob(const struct nlattr *attr)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%.9g",
-		 mnl_attr_get_u32(attr) / (double)SRDMA_NL_PROB_ONE);
-	out_word("prob", text);
-}
-
-static void show_psn(struct nlattr **attrs)
-{
-	char text[32];
-
-	show_u32(attrs, SRDMA_NL_R_PSN, "psn");
-	if (!attrs[SRDMA_NL_R_PSN_OFFSET])
-		return;
-	snprintf(text, sizeof(text), "+%u",
-		 mnl_attr_get_u32(attrs[SRDMA_NL_R_PSN_OFFSET]));
-	out_word("psn", text);
-}
-
-static void show_time(const struct nlattr *attr)
-{
-	uint64_t ns = mnl_attr_get_u64(attr);
-	char text[32];
-
-	if (out_json)
-		out_number("time_ns", ns);
-	else {
-		snprintf(text, sizeof(text), "%gms", ns / 1e6);
-		out_plain("%s", text);
-	}
-}
-
-static void show_value(unsigned int action, uint64_t value)
-{
-	const struct name *table = NULL;
-
-	switch (action) {
-	case SRDMA_NL_ACT_NAK:
-		table = nak_codes;
-		break;
-	case SRDMA_NL_ACT_STATUS:
-		table = statuses;
-		break;
-	case SRDMA_NL_ACT_ERRNO:
-		table = errnos;
-		break;
-	}
-	if (table && find_word(table, value)) {
-		if (out_json)
-			out_word("value", find_word(table, value));
-		else
-			out_plain("%s", find_word(table, value));
-	} else if (out_json) {
-		out_number("value", value);
-	} else {
-		out_plain("%" PRIu64, value);
-	}
-}
-
-static void show_action(struct nlattr **attrs)
-{
-	unsigned int action = mnl_attr_get_u8(attrs[SRDMA_NL_R_ACTION]);
-	const char *word = find_word(actions, action) ?: "?";
-
-	if (out_json)
-		out_word("action", word);
-	else
-		out_plain("%s", word);
-	if (attrs[SRDMA_NL_R_FIELD]) {
-		word = find_word(fields,
-				 mnl_attr_get_u8(attrs[SRDMA_NL_R_FIELD]));
-		if (out_json)
-			out_word("field", word ?: "?");
-		else
-			out_plain("%s", word ?: "?");
-	}
-	if (attrs[SRDMA_NL_R_VALUE])
-		show_value(action, mnl_attr_get_u64(attrs[SRDMA_NL_R_VALUE]));
-	if (attrs[SRDMA_NL_R_TIME])
-		show_time(attrs[SRDMA_NL_R_TIME]);
-}
-
-/**
- * rule_show - tell of a rule, in the words that it could be made with
- * @attrs: enum srdma_nl_rule_attr
- */
-void rule_show(struct nlattr **attrs)
-{
-	unsigned int point = mnl_attr_get_u8(attrs[SRDMA_NL_R_POINT]);
-	const char *word = find_word(points, point) ?: "?";
-
-	show_u32(attrs, SRDMA_NL_R_ID, "id");
-	if (out_json)
-		out_word("point", word);
-	else
-		out_plain("%s", word);
-	if (attrs[SRDMA_NL_R_VERB]) {
-		word = find_word(verbs,
-				 mnl_attr_get_u8(attrs[SRDMA_NL_R_VERB]));
-		if (out_json)
-			out_word("verb", word ?: "?");
-		else
-			out_plain("%s", word ?: "?");
-	}
-	show_u32(attrs, SRDMA_NL_R_QPN, "qp");
-	if (attrs[SRDMA_NL_R_PEER])
-		show_peer(attrs[SRDMA_NL_R_PEER]);
-	show_u32(attrs, SRDMA_NL_R_PID, "pid");
-	if (attrs[SRDMA_NL_R_OPS])
-		show_ops(attrs[SRDMA_NL_R_OPS], point == SRDMA_NL_POINT_WR ?
-						request_ops : packet_ops);
-	show_psn(attrs);
-	show_number(attrs, SRDMA_NL_R_AFTER, "after");
-	show_number(attrs, SRDMA_NL_R_NTH, "nth");
-	show_number(attrs, SRDMA_NL_R_EVERY, "every");
-	show_number(attrs, SRDMA_NL_R_TIMES, "times");
-	if (attrs[SRDMA_NL_R_PROB])
-		show_prob(attrs[SRDMA_NL_R_PROB]);
-	show_number(attrs, SRDMA_NL_R_SEED, "seed");
-	show_action(attrs);
-	show_number(attrs, SRDMA_NL_R_SEEN, "seen");
-	show_number(attrs, SRDMA_NL_R_HITS, "hits");
 }

@@ -98,9 +98,22 @@ static int run(const struct object *object, int argc, char **argv)
 	return ret;
 }
 
-int main(int argc, char **argv)
+static int run_named(int argc, char **argv)
 {
 	const struct object *object;
+
+	/* What a code means is known without a driver. */
+	if (argc > 1 && !strcmp(argv[0], "errors") && !strcmp(argv[1], "code"))
+		return errors_codes(argc - 2, argv + 2);
+	for (object = objects; object->name; object++)
+		if (!strcmp(argv[0], object->name))
+			return run(object, argc - 1, argv + 1);
+	help(strcmp(argv[0], "help") ? stderr : stdout);
+	return strcmp(argv[0], "help") ? 2 : 0;
+}
+
+int main(int argc, char **argv)
+{
 	int ret = read_options(argc, argv);
 
 	if (ret >= 0)
@@ -111,12 +124,6 @@ int main(int argc, char **argv)
 		help(stderr);
 		return 2;
 	}
-	/* What a code means is known without a driver. */
-	if (argc > 1 && !strcmp(argv[0], "errors") && !strcmp(argv[1], "code"))
-		return errors_codes(argc - 2, argv + 2);
-	for (object = objects; object->name; object++)
-		if (!strcmp(argv[0], object->name))
-			return run(object, argc - 1, argv + 1);
-	help(strcmp(argv[0], "help") ? stderr : stdout);
-	return strcmp(argv[0], "help") ? 2 : 0;
+	ret = run_named(argc, argv);
+	return out_flush() ?: ret;
 }

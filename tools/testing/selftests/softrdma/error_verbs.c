@@ -4,6 +4,8 @@
  */
 #include "fixture.h"
 
+#include <sys/prctl.h>
+
 #include <rdma/softrdma-errors.h>
 
 #include "duo.h"
@@ -35,6 +37,18 @@ TEST_F(error_verbs, completion_queue_that_is_too_long)
 				      NULL, 0));
 	SAYS("(257, cq_size)");
 	SAYS("verb failed with EINVAL");
+}
+
+/* What reads it is an administrator's terminal. */
+TEST_F(error_verbs, name_of_a_program_commands_no_terminal)
+{
+	struct ibv_device_attr attr;
+
+	ASSERT_EQ(0, ibv_query_device(self->set.ctx, &attr));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "a\033[2J\302\233b\nc"));
+	EXPECT_EQ(NULL, ibv_create_cq(self->set.ctx, attr.max_cqe + 9, NULL,
+				      NULL, 0));
+	SAYS(" (a?[2J??b?c): verb failed with EINVAL");
 }
 
 TEST_F(error_verbs, completion_queue_made_smaller_than_what_waits)

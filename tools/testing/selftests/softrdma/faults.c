@@ -364,6 +364,32 @@ TEST_F(faults, what_makes_no_sense_is_refused_with_a_reason)
 				  "rx corrupt header colour"));
 }
 
+/* By the tool itself, which has so much room for a request and no more. */
+TEST_F(faults, what_is_said_twice_or_is_too_long_is_refused)
+{
+	char said[1024];
+	int id;
+
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "once is enough",
+				  "rx qp 1 qp 2 drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "once is enough",
+				  "rx $(yes 'nth 1' | head -n 3000) drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "one place", "rx tx drop"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "a time is expected",
+				  "rx delay 1e300s"));
+	EXPECT_EQ(1, rules_tool(said, sizeof(said),
+				"fault list $(printf %%09000d 0)"));
+	EXPECT_NE(NULL, strstr(said, "no link has a name"));
+
+	id = rules_add(TOPO_LINK, "rx op CNP drop");
+	ASSERT_LT(0, id);
+	/* The lower half of it is the rule's number. */
+	EXPECT_EQ(1, rules_tool(said, sizeof(said), "fault del %s %llu",
+				TOPO_LINK, (1ull << 32) + id));
+	EXPECT_EQ(0, rules_tool(said, sizeof(said), "fault del %s %d",
+				TOPO_LINK, id));
+}
+
 TEST_F(faults, a_link_has_256_rules_at_most)
 {
 	int i;
