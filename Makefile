@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool install-dkms install-tools tarball deb rpm release package-test \
+	tool install-dkms install-tools install-vm tarball deb rpm release package-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
@@ -38,6 +38,7 @@ Building
   make install           install the module for the running kernel or KDIR=
   make install-dkms      its source into /usr/src, for DKMS; [DESTDIR=]
   make install-tools     softrdma(8), links at boot, manual pages; [DESTDIR=]
+  make install-vm        softrdma-vm(1), which is scripts/vm; [DESTDIR=]
   make clean             remove build/ (fetched kernels stay in the cache)
   make distclean         ... and the cache
 
@@ -116,15 +117,15 @@ tool:
 	@scripts/deps tool
 	@$(MAKE) -s -C tools/softrdma OUTPUT=$(CURDIR)/build/tool
 
-install: modules_install install-tools
+install: modules_install install-tools install-vm
 
 install-tools: tool
 	$(MAKE) -C tools/softrdma OUTPUT=$(CURDIR)/build/tool install
 	$(MAKE) -C packaging install-boot
 
 # Not build/, which DKMS would copy with it.
-install-dkms:
-	$(MAKE) -C packaging install-dkms
+install-dkms install-vm:
+	$(MAKE) -C packaging $@
 
 tarball deb rpm release:
 	@scripts/package $@

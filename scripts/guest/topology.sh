@@ -9,7 +9,7 @@
 #   netns	vea 10.8.0.1 fd07:8::1 <-> veb 10.8.0.2 fd07:8::2
 #		srd0 here, srd1 in namespace srdb; rdma subsystem exclusive
 #   pair	node A eth0 10.9.0.1 fd07:9::1 <-> node B eth0 10.9.0.2 fd07:9::2
-#		srd0 in each of two kernels
+#		srd0 in each of two kernels, or more: C is 10.9.0.3, and so on
 #   none	nothing
 #
 # With driver "none" the netdevs are made and the links are not.
@@ -124,27 +124,37 @@ topology_netns()
 		ifup veb 10.8.0.2/24 fd07:8::2/64 && add_link srd1 veb'
 }
 
+# Of a node: A is 1.
+number_of()
+{
+	local letters=ABCDEFGH before
+
+	before=${letters%%"$1"*}
+	echo $((${#before} + 1))
+}
+
 topology_pair()
 {
+	local n
+
 	SRD_DEV_A=srd0 SRD_DEV_B=srd0 SRD_NETDEV_A=eth0 SRD_NETDEV_B=eth0
 	SRD_IP_A=10.9.0.1 SRD_IP_B=10.9.0.2
 	SRD_IP6_A=fd07:9::1 SRD_IP6_B=fd07:9::2
 	SRD_ON_B=on-peer
 	wait_until 10 test -e /sys/class/net/eth0 || return 1
-	if [ "$NODE" = A ]; then
-		ifup eth0 10.9.0.1/24 fd07:9::1/64
-	else
-		ifup eth0 10.9.0.2/24 fd07:9::2/64
-	fi && add_link srd0 eth0
+	n=$(number_of "$NODE")
+	ifup eth0 "10.9.0.$n/24" "fd07:9::$n/64" && add_link srd0 eth0
 }
 
 # Indexes of the RoCEv2 GIDs; the core fills the table a moment after the link
 # is there. Of the two nodes of a pair each finds its own.
 find_gids()
 {
+	local n
+
 	SRD_GID_A='' SRD_GID_B='' SRD_GID6_A='' SRD_GID6_B=''
 	[ "$DRIVER" != none ] || return 0
-	if [ "$TOPOLOGY$NODE" != pairB ]; then
+	if [ "$TOPOLOGY$NODE" = pairA ] || [ "$TOPOLOGY" != pair ]; then
 		find_gid_of A "$SRD_DEV_A" "$SRD_IP_A" "$SRD_IP6_A" || return 1
 	fi
 	case $TOPOLOGY$NODE in
@@ -158,6 +168,10 @@ find_gids()
 			echo "SRD_GID_B=$SRD_GID_B SRD_GID6_B=$SRD_GID6_B"
 			' find "$SRD_DEV_B" "$SRD_IP_B" "$SRD_IP6_B")"
 		[ -n "$SRD_GID_B" ]
+		;;
+	pair*)
+		n=$(number_of "$NODE")
+		find_gid_of "$NODE" srd0 "10.9.0.$n" "fd07:9::$n"
 		;;
 	*)
 		find_gid_of B "$SRD_DEV_B" "$SRD_IP_B" "$SRD_IP6_B"
@@ -188,7 +202,8 @@ write_env()
 
 	SRD_DRIVER=$DRIVER SRD_TOPOLOGY=$TOPOLOGY SRD_MTU=$MTU
 	SRD_DRIVER_A=$DRIVER_A SRD_DRIVER_B=$DRIVER_B
-	for v in DRIVER DRIVER_A DRIVER_B TOPOLOGY NODE MTU DEV_A DEV_B \
+	SRD_NODES=$NODES SRD_ARTIFACTS=${ARTIFACTS-}
+	for v in DRIVER DRIVER_A DRIVER_B TOPOLOGY NODE NODES ARTIFACTS MTU DEV_A DEV_B \
 		NETDEV_A NETDEV_B IP_A IP_B IP6_A IP6_B GID_A GID_B GID6_A GID6_B NETNS_B ON_B
 	do
 		v=SRD_$v
@@ -197,32 +212,53 @@ write_env()
 	echo "export SOFTRDMA_KO=${SOFTRDMA_KO@Q}" >>$ENV_FILE
 	echo "export SOFTRDMA_GUEST=${GUEST_DIR@Q}" >>$ENV_FILE
 	# Each node of a pair tells the other what only it knows.
-	[ "$TOPOLOGY" != pair ] ||
-		grep "^export SRD_GID6*_$NODE=" $ENV_FILE >"/out/env.$NODE"
+	[ "$TOPOLOGY" != pair ] || tell_peers
 }
 
-# Node A: wait for B, then learn its GIDs.
-peer_join()
+tell_peers()
 {
-	wait_until "$PEER_WAIT_S" test -e /out/ready.B || return 1
-	cat /out/env.B >>$ENV_FILE
+	local v n
+
+	n=$(number_of "$NODE")
+	for v in IP=10.9.0.$n IP6=fd07:9::$n DEV=srd0; do
+		echo "export SRD_${v%%=*}_$NODE=${v#*=}"
+	done >"/out/env.$NODE.tmp"
+	for v in GID GID6; do
+		n=SRD_${v}_$NODE
+		echo "export $n=${!n-}"
+	done >>"/out/env.$NODE.tmp"
+	mv "/out/env.$NODE.tmp" "/out/env.$NODE"
 }
 
-# Node B: run what on-peer asks for, until A is done. A request is a file that
+# Node A: wait for the others, then learn their addresses and GIDs.
+peers_join()
+{
+	local n
+
+	for n in $NODES; do
+		[ "$n" != A ] || continue
+		wait_until "$PEER_WAIT_S" test -e "/out/ready.$n" || return 1
+		cat "/out/env.$n" >>$ENV_FILE
+	done
+	cat $ENV_FILE >/out/env.all.tmp
+	mv /out/env.all.tmp /out/env.all
+}
+
+# Node B and so on: run what on-peer asks for, until A is done. A request is a file that
 # appears whole, by rename; so are the answers.
 serve_peer()
 {
 	local request id fd
 
 	exec {fd}<> <(:)
-	until [ -e /out/env.A ]; do
+	until [ -e /out/env.all ] || [ -e /out/peer/quit ]; do
 		read -rt 0.2 -u "$fd" _
 	done
-	cat /out/env.A >>$ENV_FILE
+	grep -E "^export SRD_(IP|IP6|DEV|GID|GID6)_" /out/env.all >>$ENV_FILE
 	until [ -e /out/peer/quit ]; do
-		for request in /out/peer/*.request; do
+		for request in /out/peer/*."$NODE"; do
 			[ -e "$request" ] || continue
-			id=${request%.request}
+			id=${request%."$NODE"}
 			mv "$request" "$id.running"
 			serve_request "$id" {fd}<&- &
 		done
@@ -237,7 +273,7 @@ serve_request()
 
 	exec {fd}<> <(:)
 	cd "$WORKDIR" 2>/dev/null || cd /root
-	setsid bash "$id.running" >"$id.output" 2>&1 </dev/null &
+	setsid "${AS[@]}" bash "$id.running" >"$id.output" 2>&1 </dev/null &
 	pid=$!
 	while [ -e "/proc/$pid/stat" ] && kill -0 $pid 2>/dev/null; do
 		[ -e "$id.kill" ] && kill -TERM -- -$pid

@@ -24,7 +24,7 @@ storage_main()
 	top=$(cd "$(dirname "$0")/../../.." && pwd)
 	"$top/scripts/deps" build vm foreign || exit 1
 	if [ -n "${root-}" ]; then
-		root=$("$top/tools/testing/foreign/root" "$root") || exit 1
+		root=$("$top/scripts/root" "$root") || exit 1
 	fi
 	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-veth}" \
 		--memory 3072 --timeout 900 --name "$(basename "$0")" \
