@@ -33,6 +33,12 @@ static const struct srdma_rc_req_attr usual = {
 	.rnr_retry = 6, .timeout = 14,
 };
 
+/* Retries that are soon used up. */
+static const __maybe_unused struct srdma_rc_req_attr few = {
+	.psn = FIRST, .mtu = MTU, .max_rd_atomic = 4, .retry_cnt = 2,
+	.rnr_retry = 2, .timeout = 14,
+};
+
 static __maybe_unused uint32_t psn(uint32_t step)
 {
 	return (FIRST + step) & 0xffffff;
@@ -138,7 +144,6 @@ static __maybe_unused enum srdma_req_resp credits(uint32_t step, uint8_t code,
 	return aeth(step, code);
 }
 
-/* A READ response; what it is called follows from nothing but its place. */
 /* What a packet there has in a response that was given at once. */
 static __maybe_unused uint8_t read_resp_opcode(uint32_t step)
 {
@@ -154,6 +159,7 @@ static __maybe_unused uint8_t read_resp_opcode(uint32_t step)
 	return SRDMA_RC_READ_RESP_ONLY;
 }
 
+/* A READ response; what it is called follows from nothing but its place. */
 static __maybe_unused enum srdma_req_resp read_resp(uint32_t step,
 						    uint32_t len)
 {
@@ -179,6 +185,21 @@ static __maybe_unused void placed(void)
 	srdma_rc_req_placed(&req, &act, now);
 }
 
+/* A READ response that says by itself what it is, placed if it may be. */
+static __maybe_unused enum srdma_req_resp take_read(uint8_t opcode,
+						    uint32_t step, uint32_t len)
+{
+	enum srdma_req_resp v;
+
+	pkt.aeth.syndrome = 0x1f;
+	pkt.payload_len = len;
+	v = response(opcode, step);
+	pkt.payload_len = 0;
+	if (v == SRDMA_REQ_PLACE)
+		placed();
+	return v;
+}
+
 static struct srdma_rc_done done;
 
 static __maybe_unused bool retired(void)
@@ -199,6 +220,21 @@ static __maybe_unused enum srdma_req_timer expire(void)
 {
 	now = req.deadline;
 	return srdma_rc_req_timeout(&req, now);
+}
+
+/* Time passes until the ACK timeout, probes on the way; what comes of it. */
+static __maybe_unused enum srdma_req_timer wait_for_timeout(void)
+{
+	enum srdma_req_timer what = SRDMA_TIMER_EARLY;
+	int steps;
+
+	for (steps = 0; steps < 100 && req.deadline; steps++) {
+		what = expire();
+		if (what != SRDMA_TIMER_PROBE)
+			break;
+		send_all();
+	}
+	return what;
 }
 
 #endif

@@ -107,6 +107,23 @@ TEST(req_fail__reached_by_any_response)
 	}
 }
 
+TEST(req_fail__earlier_messages_still_complete)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_one();
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_rc_req_fail(&req, burst.idx, SRDMA_ST_LOC_PROT);
+	EXPECT_EQ(next(), SRDMA_NEXT_FAILING);
+	EXPECT(!retired());
+	EXPECT_EQ(ack(0), SRDMA_REQ_FAILED);
+	expect_retired(0, SRDMA_ST_OK);
+	expect_retired(1, 4);
+	expect_retired(2, 5);
+}
+
 TEST(req_abort__flushes_exactly_once)
 {
 	begin(NULL);
@@ -160,6 +177,23 @@ TEST(req_abort__a_failure_that_waited_keeps_its_status)
 	EXPECT(!retired());
 }
 
+TEST(req_abort__everything_is_flushed_once)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_READ, 1, 0);
+	send_all();
+	push(SRDMA_WR_SEND, 1, 0);
+	srdma_rc_req_abort(&req);
+	expect_retired(0, 5);
+	expect_retired(1, 5);
+	expect_retired(2, 5);
+	EXPECT(!retired());
+	EXPECT_EQ(req.deadline, 0);
+	EXPECT_EQ(ack(0), SRDMA_REQ_DROP_ERROR);
+	EXPECT(!retired());
+}
+
 TEST(req_placed__too_late)
 {
 	begin(NULL);
@@ -169,112 +203,4 @@ TEST(req_placed__too_late)
 	srdma_rc_req_abort(&req);
 	placed();
 	expect_retired(0, SRDMA_ST_FLUSH);
-}
-
-/* What was used up of the old ones stays used up. */
-TEST(req_update__larger_limits)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.retry_cnt = 0;
-	a.rnr_retry = 1;
-	begin(&a);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
-	EXPECT_EQ(req.rnr_left, 0);
-	a.retry_cnt = 7;
-	a.rnr_retry = 3;
-	srdma_rc_req_update(&req, &a);
-	EXPECT_EQ(req.retry_left, 7);
-	EXPECT_EQ(req.rnr_left, 2);
-}
-
-/* How long until message @first, the oldest of two, has no retries left? */
-static uint64_t give_up(uint32_t first)
-{
-	uint32_t copies = 0, probes = 0;
-	enum srdma_req_timer v;
-	uint64_t start = now;
-
-	push(SRDMA_WR_SEND, 1, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	do {
-		while (next() == SRDMA_NEXT_SEND) {
-			if (burst.probe)
-				probes++;
-			else if (burst.idx == first)
-				copies++;
-			sent();
-		}
-		v = expire();
-	} while (v != SRDMA_TIMER_FAILED);
-	EXPECT_EQ(copies, 4);
-	EXPECT(probes >= 4 && probes <= 40);
-	expect_retired(first, SRDMA_ST_RETRY_EXC);
-	expect_retired(first + 1, SRDMA_ST_FLUSH);
-	EXPECT_EQ(req.deadline, 0);
-	return now - start;
-}
-
-/* Nobody may be there: the timeout, and as often as was asked for. */
-TEST(req_timeout__retries_used_up)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.retry_cnt = 3;
-	begin(&a);
-	EXPECT_EQ(give_up(0), 4 * 4096ull * (1 << 14));
-}
-
-/* Whatever the peer has said, it is there: four times that (9.7.6.1.3). */
-TEST(req_timeout__retries_used_up_with_who_answered)
-{
-	struct srdma_rc_req_attr a = usual;
-	uint32_t kind;
-
-	a.retry_cnt = 3;
-	for (kind = 0; kind < 3; kind++) {
-		begin(&a);
-		push(kind == 2 ? SRDMA_WR_READ : SRDMA_WR_SEND, 8, 0);
-		send_all();
-		if (kind == 1) {
-			EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
-			EXPECT_EQ(expire(), SRDMA_TIMER_RNR);
-			send_all();
-		}
-		if (kind == 2) {
-			EXPECT_EQ(read_resp(0, 8), SRDMA_REQ_PLACE);
-			placed();
-		} else {
-			EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
-		}
-		expect_retired(0, SRDMA_ST_OK);
-		EXPECT_EQ(give_up(1), 4 * 4 * 4096ull * (1 << 14));
-	}
-}
-
-/* What is no answer to anything says nothing: an old connection's, say. */
-TEST(req_timeout__ghosts_are_not_the_peer)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.retry_cnt = 3;
-	begin(&a);
-	EXPECT_EQ(ack(100), SRDMA_REQ_DROP_GHOST);
-	EXPECT_EQ(give_up(0), 4 * 4096ull * (1 << 14));
-}
-
-/* The first answer moves the deadline that was computed before it. */
-TEST(req_timeout__first_answer_gives_time)
-{
-	begin(NULL);
-	push(SRDMA_WR_SEND, 1, 0);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	send_all();
-	now += 4096ull * (1 << 14) - 1;
-	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
-	now += 4096ull * (1 << 14);
-	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PROBE);
-	EXPECT_EQ(req.retry_left, 7);
 }

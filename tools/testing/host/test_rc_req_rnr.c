@@ -221,3 +221,75 @@ TEST(req_rnr__a_probe_passes)
 	EXPECT(burst.probe);
 	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
 }
+
+TEST(req_rnr__waits_as_long_as_told)
+{
+	uint64_t at;
+
+	begin(&few);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	EXPECT_EQ(aeth(0, 0x2c), SRDMA_REQ_RNR_WAIT);	/* 0.64 ms */
+	at = now + 640000;
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	EXPECT_EQ(req.deadline, at);
+	now = at - 1;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_EARLY);
+	EXPECT_EQ(next(), SRDMA_NEXT_RNR);
+	now = at;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RNR);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, FIRST);
+	EXPECT(burst.b.resend);
+}
+
+/* One RNR NAK and its wait; false when it was one too many. */
+static bool rnr_round(void)
+{
+	if (aeth(0, 0x21) != SRDMA_REQ_RNR_WAIT)
+		return false;
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RNR);
+	send_all();
+	return true;
+}
+
+TEST(req_rnr__retries_are_counted)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	EXPECT(rnr_round());
+	EXPECT(rnr_round());
+	EXPECT(!rnr_round());
+	expect_retired(0, 13);	/* IB_WC_RNR_RETRY_EXC_ERR */
+	expect_retired(1, 5);
+}
+
+TEST(req_rnr__progress_gives_retries_back)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 1, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	EXPECT(rnr_round());
+	EXPECT(rnr_round());
+	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
+	EXPECT_EQ(aeth(1, 0x21), SRDMA_REQ_RNR_WAIT);
+}
+
+TEST(req_rnr__six_is_six)
+{
+	struct srdma_rc_req_attr attr = few;
+	int i;
+
+	attr.rnr_retry = 6;
+	begin(&attr);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	for (i = 0; i < 6; i++)
+		REQUIRE(rnr_round());
+	EXPECT(!rnr_round());
+	expect_retired(0, 13);	/* IB_WC_RNR_RETRY_EXC_ERR */
+}

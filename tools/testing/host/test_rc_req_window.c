@@ -5,6 +5,32 @@
  */
 #include "req_fixture.h"
 
+TEST(req_next__window_in_bytes)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 5 * MTU;
+	begin(&a);
+	push(SRDMA_WR_SEND, 8 * MTU, 0);
+	EXPECT_EQ(send_all(), 5);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT(burst.b.ack_req);
+	ack(1);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
+TEST(req_next__window_smaller_than_a_packet)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 1;
+	begin(&a);
+	push(SRDMA_WR_SEND, 2 * MTU, 0);
+	EXPECT_EQ(send_all(), 1);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
 TEST(req_window__shrinks_once_for_a_loss_and_grows_again)
 {
 	struct srdma_rc_req_attr a = usual;
@@ -199,4 +225,39 @@ TEST(req_window__a_read_is_one_packet)
 	push(SRDMA_WR_SEND, 30 * MTU, 0);
 	push(SRDMA_WR_READ, 10 * MTU, 0);
 	EXPECT_EQ(send_all(), 31);
+}
+
+TEST(req_window__bytes_in_flight)
+{
+	struct srdma_rc_req_attr attr = few;
+
+	attr.max_inflight = 4 * MTU;
+	begin(&attr);
+	push(SRDMA_WR_SEND, 10 * MTU, 0);
+	EXPECT_EQ(send_all(), 4);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
+TEST(req_window__shrinks_by_loss_and_grows_again)
+{
+	struct srdma_rc_req_attr attr = few;
+	uint32_t acked, after;
+
+	attr.max_inflight = 1024 * MTU;
+	begin(&attr);
+	push(SRDMA_WR_SEND, 20000 * MTU, 0);
+	EXPECT_EQ(send_all(), 1024);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(aeth(0, 0x60), SRDMA_REQ_RETRY);
+	after = send_all();
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT(after < 1024 && after >= 1);
+	/* Only while less is sent than was before the loss. */
+	for (acked = 0; acked + after < 4000; acked += send_all())
+		EXPECT_EQ(ack(acked + req.cwnd / 2), SRDMA_REQ_ACK);
+	EXPECT(req.cwnd > after);
+	EXPECT(req.cwnd <= 1024);
 }

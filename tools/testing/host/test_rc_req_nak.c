@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The requester when something goes wrong on the way: loss, time, the peer's
- * refusals. Its own failures are in test_rc_req_fail.c.
+ * What a requester makes of a NAK: going back, and how often; what is fatal; what
+ * comes too late. Those of a receiver that is not ready are in test_rc_req_rnr.c.
  */
 #include "req_fixture.h"
 
@@ -324,323 +324,95 @@ TEST(req_nak__behind_an_unanswered_read)
 	EXPECT(!retired());
 }
 
-TEST(req_timeout__nothing_outstanding)
+TEST(req_nak__reserved_codes)
 {
-	begin(NULL);
-	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_EARLY);
-	push(SRDMA_WR_SEND, 1, 0);
+	uint8_t code;
+
+	begin(&few);
+	push(SRDMA_WR_SEND, 4, 0);
 	send_all();
-	EXPECT(req.deadline);
-	ack(0);
-	EXPECT_EQ(req.deadline, 0);
-	EXPECT_EQ(srdma_rc_req_timeout(&req, now + 1000 * MS),
-		  SRDMA_TIMER_EARLY);
+	for (code = 4; code < 32; code++)
+		EXPECT_EQ(aeth(0, 0x60 | code), SRDMA_REQ_DROP_KIND);
+	EXPECT(!retired());
 }
 
-TEST(req_probe__oldest_packet_with_ack_req)
+TEST(req_nak__each_code_has_its_status)
 {
-	begin(NULL);
-	push(SRDMA_WR_WRITE, 4 * MTU, 0);
+	static const struct {
+		uint8_t syndrome;
+		int status;
+	} rows[] = {
+		{ 0x61, 9 },	/* invalid request: IB_WC_REM_INV_REQ_ERR */
+		{ 0x62, 10 },	/* IB_WC_REM_ACCESS_ERR */
+		{ 0x63, 11 },	/* IB_WC_REM_OP_ERR */
+	};
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		begin(&few);
+		push(SRDMA_WR_SEND, 4, 0);
+		push(SRDMA_WR_WRITE, 4, 0);
+		push(SRDMA_WR_WRITE, 4, 0);
+		send_all();
+		/* It acknowledges what is in front of it. */
+		EXPECT_EQ(aeth(1, rows[i].syndrome), SRDMA_REQ_FAILED);
+		expect_retired(0, SRDMA_ST_OK);
+		expect_retired(1, rows[i].status);
+		expect_retired(2, 5);
+		EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
+		EXPECT_EQ(req.deadline, 0);
+		/* Nothing succeeds from now on. */
+		push(SRDMA_WR_SEND, 4, 0);
+		EXPECT_EQ(ack(2), SRDMA_REQ_DROP_ERROR);
+		expect_retired(3, 5);
+		EXPECT(!retired());
+	}
+}
+
+TEST(req_nak__overtaken_behind_a_read)
+{
+	begin(&few);
+	push(SRDMA_WR_READ, 4, 0);
+	push(SRDMA_WR_SEND, 4, 0);
+	push(SRDMA_WR_SEND, 4, 0);
 	send_all();
-	ack(0);
-	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	ack(1);
+	EXPECT_EQ(aeth(1, 0x62), SRDMA_REQ_DROP_DUP);
+	EXPECT_EQ(aeth(1, 0x60), SRDMA_REQ_DROP_DUP);
+}
+
+TEST(req_seq_nak__goes_back)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 3 * MTU, 0);
+	send_all();
+	EXPECT_EQ(aeth(1, 0x60), SRDMA_REQ_RETRY);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	EXPECT(burst.probe);
-	expect_burst(1, 1, MTU, MTU, SRDMA_RC_WRITE_MIDDLE);
+	EXPECT_EQ(burst.b.psn, psn(1));
+	EXPECT_EQ(burst.b.offset, MTU);
+	EXPECT_EQ(burst.b.count, 2);
+	EXPECT_EQ(burst.b.first, SRDMA_RC_SEND_MIDDLE);
+	EXPECT(burst.b.resend);
 	EXPECT(burst.b.ack_req);
-	EXPECT(burst.b.resend);
 	sent();
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	EXPECT_EQ(req.retry_left, 7);
-	/* It was only the ACK that was lost. */
-	ack(3);
+	EXPECT_EQ(ack(2), SRDMA_REQ_ACK);
 	expect_retired(0, SRDMA_ST_OK);
 }
 
-TEST(req_probe__shows_that_the_rest_is_lost)
+/* One of two retries each, being too far apart for copies; then no more. */
+TEST(req_seq_nak__is_a_retry)
 {
-	begin(NULL);
-	push(SRDMA_WR_WRITE, 4 * MTU, 0);
-	send_all();
-	expire();
-	send_one();
-	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	EXPECT(!burst.probe);
-	expect_burst(1, 3, MTU, 3 * MTU, SRDMA_RC_WRITE_MIDDLE);
-	/* A later ACK of the same packet is not the probe's answer. */
-	sent();
-	ack(0);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-}
+	int i;
 
-TEST(req_probe__asks_a_read_for_its_rest)
-{
-	begin(NULL);
-	push(SRDMA_WR_READ, 4 * MTU, 0);
-	send_all();
-	read_resp(0, MTU);
-	placed();
-	expire();
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(1, 1, MTU, 3 * MTU, SRDMA_RC_READ_REQ);
-	EXPECT(burst.probe);
-}
-
-TEST(req_probe__waits_twice_as_long_each_time)
-{
-	struct srdma_rc_req_attr a = usual;
-	uint64_t wait = 0, last;
-	uint32_t i;
-
-	a.timeout = 0;
-	begin(&a);
+	begin(&few);
 	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	for (i = 0; i < 10; i++) {
-		last = now;
-		EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
-		if (i)
-			EXPECT_EQ(now - last, i == 1 ? wait : 2 * wait);
-		wait = now - last;
-		send_one();
-		EXPECT(burst.probe);
+	for (i = 0; i < 2; i++) {
+		send_all();
+		now += 1000000;
+		EXPECT_EQ(aeth(0, 0x60), SRDMA_REQ_RETRY);
 	}
-	/* Without an ACK timeout that is all. */
-	EXPECT_EQ(req.deadline, 0);
-	EXPECT_EQ(srdma_rc_req_timeout(&req, now + 10000 * MS),
-		  SRDMA_TIMER_EARLY);
-}
-
-TEST(req_probe__sooner_once_the_round_trip_is_known)
-{
-	begin(NULL);
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	send_one();
-	EXPECT_EQ(req.deadline, now + 2 * MS);
-	now += 80 * US;
-	ack(0);
-	EXPECT_EQ(req.srtt_ns, 80 * US);
-	/* Twice the round trip and four times its deviation. */
-	send_one();
-	EXPECT_EQ(req.deadline, now + 320 * US);
-	now += 40 * US;
-	ack(1);
-	EXPECT_EQ(req.srtt_ns, 75 * US);
-	EXPECT_EQ(req.rttvar_ns, 37500);
-	send_one();
-	EXPECT_EQ(req.deadline, now + 300 * US);
-}
-
-TEST(req_probe__not_sooner_than_its_floor)
-{
-	begin(NULL);
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	send_one();
-	ack(0);
-	EXPECT_EQ(req.srtt_ns, 1);
-	send_one();
-	EXPECT_EQ(req.deadline, now + 100 * US);
-}
-
-TEST(req_rtt__not_of_what_was_sent_twice)
-{
-	begin(NULL);
-	push(SRDMA_WR_SEND, 1, 0);
 	send_all();
-	expire();
-	send_one();
-	now += 50 * US;
-	ack(0);
-	EXPECT_EQ(req.srtt_ns, 0);
-	/* But the first copy of what a sequence NAK asks for was dropped. */
-	push(SRDMA_WR_SEND, 1, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	nak(1, SRDMA_NAK_PSN_SEQ);
-	send_all();
-	now += 50 * US;
-	ack(2);
-	EXPECT_EQ(req.srtt_ns, 50 * US);
-}
-
-TEST(req_timeout__sends_all_again)
-{
-	uint64_t start;
-	uint32_t probes = 0;
-
-	begin(NULL);
-	push(SRDMA_WR_SEND, 2 * MTU, 0);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	send_all();
-	start = now;
-	while (expire() == SRDMA_TIMER_PROBE) {
-		send_one();
-		probes++;
-	}
-	EXPECT(probes > 2 && probes < 10);
-	EXPECT_EQ(now, start + 4096ull * (1 << 14));
-	EXPECT_EQ(req.retry_left, 6);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(0, 2, 0, 2 * MTU, SRDMA_RC_SEND_FIRST);
-	sent();
-	/* The window is that of a beginner. */
-	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
-	ack(1);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(2, 1, 0, 2 * MTU, SRDMA_RC_READ_REQ);
-	sent();
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-}
-
-/* Deadlines move away with every packet: the timer may be left alone. */
-TEST(req_timeout__early_is_harmless)
-{
-	uint64_t armed;
-
-	begin(NULL);
-	push(SRDMA_WR_SEND, 1, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_one();
-	armed = req.deadline;
-	now += 1 * MS;
-	send_one();
-	EXPECT(req.deadline > armed);
-	EXPECT_EQ(srdma_rc_req_timeout(&req, armed), SRDMA_TIMER_EARLY);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-}
-
-TEST(req_read__asks_for_the_missing_part_at_once)
-{
-	begin(NULL);
-	push(SRDMA_WR_READ, 6 * MTU, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	read_resp(0, MTU);
-	placed();
-	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(req.retry_left, 6);
-	/* What follows of the same stream says nothing new. */
-	EXPECT_EQ(read_resp(3, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(read_resp(4, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(req.retry_left, 6);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(1, 1, MTU, 5 * MTU, SRDMA_RC_READ_REQ);
-	EXPECT(burst.b.resend);
-	sent();
-	/* The SEND is not repeated: only the answer was lost. */
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	EXPECT_EQ(read_resp(5, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	/* The second stream loses the same packet. */
-	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(req.retry_left, 5);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(1, 1, MTU, 5 * MTU, SRDMA_RC_READ_REQ);
-}
-
-TEST(req_read__later_one_is_taken_and_kept)
-{
-	begin(NULL);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_PLACE);
-	EXPECT_EQ(act.idx, 1);
-	placed();
-	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_DUP);
-	/* The first has lost its answer: it alone is asked for again. */
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	expect_burst(0, 1, 0, 2 * MTU, SRDMA_RC_READ_REQ);
-	sent();
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	EXPECT_EQ(read_resp(3, MTU), SRDMA_REQ_PLACE);
-	placed();
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	EXPECT(!retired());
-	read_resp(0, MTU);
-	placed();
-	read_resp(1, MTU);
-	placed();
-	expect_retired(0, SRDMA_ST_OK);
-	expect_retired(1, SRDMA_ST_OK);
-	EXPECT(!retired());
-}
-
-TEST(req_read__second_answer_lost_as_well)
-{
-	begin(NULL);
-	push(SRDMA_WR_FETCH_ADD, 8, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	ack(1);
-	send_one();
-	EXPECT_EQ(burst.idx, 0);
-	/* What was sent before the repetition proves nothing about it. */
-	ack(1);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_one();
-	ack(2);
-	send_one();
-	EXPECT_EQ(burst.idx, 0);
-	EXPECT_EQ(req.retry_left, 5);
-}
-
-TEST(req_read__no_retry_left_leaves_it_to_the_timer)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.retry_cnt = 0;
-	begin(&a);
-	push(SRDMA_WR_READ, 3 * MTU, 0);
-	send_all();
-	EXPECT_EQ(read_resp(1, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	/* The network had only changed the order. */
-	EXPECT_EQ(read_resp(0, MTU), SRDMA_REQ_PLACE);
-	placed();
-	EXPECT_EQ(read_resp(1, MTU), SRDMA_REQ_PLACE);
-}
-
-TEST(req_read__about_to_be_asked_costs_nothing)
-{
-	begin(NULL);
-	push(SRDMA_WR_READ, 3 * MTU, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	push(SRDMA_WR_SEND, 1, 0);
-	send_all();
-	nak(4, SRDMA_NAK_PSN_SEQ);
-	EXPECT_EQ(req.retry_left, 6);
-	EXPECT_EQ(read_resp(1, MTU), SRDMA_REQ_DROP_GAP);
-	EXPECT_EQ(req.retry_left, 6);
-	send_one();
-	EXPECT_EQ(burst.idx, 0);
-	send_one();
-	EXPECT_EQ(burst.idx, 2);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-}
-
-TEST(req_read__two_holes_while_going_through)
-{
-	begin(NULL);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	push(SRDMA_WR_READ, 3 * MTU, 0);
-	push(SRDMA_WR_READ, 2 * MTU, 0);
-	send_all();
-	EXPECT_EQ(read_resp(5, MTU), SRDMA_REQ_PLACE);
-	placed();
-	send_one();
-	EXPECT_EQ(burst.idx, 0);
-	/* 1 is next, but first the hole in 0 comes back. */
-	EXPECT_EQ(read_resp(1, MTU), SRDMA_REQ_DROP_GAP);
-	send_one();
-	EXPECT_EQ(burst.idx, 0);
-	send_one();
-	EXPECT_EQ(burst.idx, 1);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	now += 2000000;
+	EXPECT_EQ(aeth(0, 0x60), SRDMA_REQ_FAILED);
+	expect_retired(0, 12);	/* IB_WC_RETRY_EXC_ERR */
 }
