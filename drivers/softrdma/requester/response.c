@@ -141,8 +141,10 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 		srdma_rc_req_placed(rc, &act, now);
 }
 
-static void hear_congestion(struct srdma_qp *qp, const struct sk_buff *skb,
-			    const struct srdma_pkt *pkt)
+/* Not inlined: it is rare. */
+static noinline void hear_congestion(struct srdma_qp *qp,
+				     const struct sk_buff *skb,
+				     const struct srdma_pkt *pkt)
 {
 	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
 	srdma_rc_req_congested(&qp->req.rc);

@@ -408,9 +408,13 @@ static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
 	}
 }
 
-/* srdma_packet_in_join(), where there is a next packet and room for it. */
-void srdma_packet_in_join_more(struct sk_buff *skb, struct srdma_skb_walk *walk,
-			       struct srdma_pkt *pkt, u32 mtu)
+/*
+ * srdma_packet_in_join(), where there is a next packet and room for it. Not
+ * inlined: the engines would save registers for it that a packet alone needs not.
+ */
+noinline void srdma_packet_in_join_more(struct sk_buff *skb,
+					struct srdma_skb_walk *walk,
+					struct srdma_pkt *pkt, u32 mtu)
 {
 	struct srdma_packet_in *in = srdma_packet_in(skb);
 	u32 alone = pkt->payload_len, headers = 0;
