@@ -12,6 +12,9 @@
 #include "topo.h"
 #include "verbs.h"
 
+/* How long anything may take on a busy emulated machine. */
+#define REACH_MS	20000
+
 static const char *link_used = TOPO_LINK;
 
 struct u32_attr {
@@ -155,4 +158,13 @@ int64_t counters_get(const char *name)
 		if (!strcmp(now.name[i], name))
 			return now.value[i];
 	return -ENOENT;
+}
+
+bool counters_reach(const char *name, int64_t value)
+{
+	long end = topo_now_ms() + REACH_MS;
+
+	while (counters_get(name) < value && topo_now_ms() < end)
+		;
+	return counters_get(name) == value;
 }

@@ -3,6 +3,7 @@
 #ifndef SRT_COUNTERS_H
 #define SRT_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define COUNTERS_MAX 256
@@ -29,5 +30,8 @@ int counters_read(struct counters *counters);
 
 /* The value now, or -errno. */
 int64_t counters_get(const char *name);
+
+/* Does it get to this value, within 20 s, and no further? */
+bool counters_reach(const char *name, int64_t value);
 
 #endif

@@ -3,6 +3,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -378,4 +379,81 @@ bool peer_awaits(struct peer_heard *heard, uint8_t opcode, uint32_t psn)
 	} while (!ret && (heard->opcode != opcode ||
 			  heard->psn != (psn & 0xffffff)));
 	return !ret;
+}
+
+/* ---- its requests ---- */
+
+int peer_post(struct peer *peer, enum ibv_wr_opcode opcode, uint64_t wr_id,
+	      uint32_t len)
+{
+	struct ibv_sge sge = {
+		(uintptr_t)peer->buf, len, peer->mr->lkey
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+	};
+
+	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = PEER_FAR;
+		wr.wr.atomic.rkey = PEER_FAR_KEY;
+	} else {
+		wr.wr.rdma.remote_addr = PEER_FAR;
+		wr.wr.rdma.rkey = PEER_FAR_KEY;
+	}
+	return ibv_post_send(peer->qp, &wr, &bad);
+}
+
+bool peer_post_sends(struct peer *peer, int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		if (peer_post(peer, IBV_WR_SEND, i, 100))
+			return false;
+	return true;
+}
+
+void peer_drain(void)
+{
+	struct peer_heard heard;
+
+	while (!peer_hear(&heard, 0))
+		;
+}
+
+bool peer_sends_up_to(uint32_t last)
+{
+	struct peer_heard heard;
+	uint32_t at = 0, most = 0;
+
+	while (at != last && !peer_hear(&heard, PEER_WAIT_MS)) {
+		at = (heard.psn - PEER_PSN) & 0xffffff;
+		most = at > most ? at : most;
+	}
+	while (!peer_hear(&heard, 0)) {
+		at = (heard.psn - PEER_PSN) & 0xffffff;
+		most = at > most ? at : most;
+	}
+	return most == last;
+}
+
+bool peer_completed(struct peer *peer, uint64_t wr_id,
+		    enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	if (!peer_completes(peer->set.cq, &wc))
+		return false;
+	if (wc.wr_id == wr_id && wc.status == status)
+		return true;
+	fprintf(stderr, "# request %lu: %s\n", (unsigned long)wc.wr_id,
+		ibv_wc_status_str(wc.status));
+	return false;
+}
+
+bool peer_completed_nothing(struct peer *peer)
+{
+	struct ibv_wc wc;
+
+	return ibv_poll_cq(peer->set.cq, 1, &wc) == 0;
 }

@@ -13,6 +13,10 @@
 #define PEER_BUF	65536
 #define PEER_PSN	0x123456
 
+/* Memory of the peer, of which there is nothing but its address. */
+#define PEER_FAR	0x1122334455000000ull
+#define PEER_FAR_KEY	0x778899
+
 /* How long anything may take on a busy emulated machine. */
 #define PEER_WAIT_MS	20000
 
@@ -106,6 +110,14 @@ int peer_reconnect(struct peer *peer, const struct peer_attr *attr);
 /* Post a receive into the QP's memory. 0 or errno. */
 int peer_post_recv(struct peer *peer, uint64_t wr_id, uint32_t offset,
 		   uint32_t len);
+
+/*
+ * Post a request for the peer's memory, of or into the QP's own at offset 0; or
+ * so many SENDs, whose numbers begin with 0. 0 or errno.
+ */
+int peer_post(struct peer *peer, enum ibv_wr_opcode opcode, uint64_t wr_id,
+	      uint32_t len);
+bool peer_post_sends(struct peer *peer, int count);
 
 /**
  * struct peer_packet - what the peer says
@@ -210,7 +222,21 @@ int64_t peer_said(const struct peer *peer);
  */
 bool peer_awaits(struct peer_heard *heard, uint8_t opcode, uint32_t psn);
 
+/* Forget what has been heard up to now. */
+void peer_drain(void);
+
+/*
+ * Does the QP send up to this packet, counted from PEER_PSN, and nothing behind
+ * it?
+ */
+bool peer_sends_up_to(uint32_t last);
+
 /* The next completion; false if none comes. */
 bool peer_completes(struct ibv_cq *cq, struct ibv_wc *wc);
+
+/* Is the next request to complete this one, so? Has none completed? */
+bool peer_completed(struct peer *peer, uint64_t wr_id,
+		    enum ibv_wc_status status);
+bool peer_completed_nothing(struct peer *peer);
 
 #endif
