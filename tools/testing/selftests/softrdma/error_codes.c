@@ -3,52 +3,12 @@
  * Requests that fail because of themselves, or of their own memory: the vendor_err of
  * each, and what softrdma(8) says of it (troubleshooting.rst).
  */
-#include "fixture.h"
-
-#include <rdma/softrdma-errors.h>
-
-#include "duo.h"
-#include "errlog.h"
-#include "rules.h"
-
-FIXTURE(error_codes)
-{
-	struct verbs_set set;
-	struct duo duo;
-	struct duo_end *tx;
-	struct duo_end *rx;
-};
-
-FIXTURE_SETUP(error_codes)
-{
-	memset(&self->duo, 0, sizeof(self->duo));
-	self->tx = &self->duo.end[0];
-	self->rx = &self->duo.end[1];
-	ASSERT_EQ(0, rules_flush(TOPO_LINK));
-	ASSERT_EQ(0, verbs_open_set(&self->set, TOPO_LINK));
-}
-
-FIXTURE_TEARDOWN(error_codes)
-{
-	EXPECT_EQ(0, rules_flush(TOPO_LINK));
-	EXPECT_EQ(0, duo_close(&self->duo));
-	EXPECT_EQ(0, verbs_close_set(&self->set));
-}
+#include "errors_fixture.h"
 
 #define UP(qp_type)							\
 	do {								\
 		self->duo.type = (qp_type);				\
 		ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set)); \
-	} while (0)
-
-/* The request just posted fails so, and the log says @words of it. */
-#define FAILS(status, code, words)					\
-	do {								\
-		EXPECT_TRUE(errlog_completes(self->tx->send_cq,		\
-					     IBV_WC_##status,		\
-					     SRDMA_ERR_##code));	\
-		EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, \
-					words));			\
 	} while (0)
 
 /* A request of one piece of the end's memory. */
@@ -77,7 +37,7 @@ static int post(struct duo_end *from, struct duo_end *to,
 
 /* ---- requests that are none ---- */
 
-TEST_F(error_codes, opcode_that_the_type_has_not)
+TEST_F(errors, opcode_that_the_type_has_not)
 {
 	UP(IBV_QPT_UC);
 	EXPECT_EQ(0, post(self->tx, self->rx, IBV_WR_RDMA_READ,
@@ -85,7 +45,7 @@ TEST_F(error_codes, opcode_that_the_type_has_not)
 	FAILS(LOC_QP_OP_ERR, WR_OPCODE, "no send request of opcode 4");
 }
 
-TEST_F(error_codes, inline_where_nothing_is_sent)
+TEST_F(errors, inline_where_nothing_is_sent)
 {
 	UP(IBV_QPT_RC);
 	EXPECT_EQ(0, post(self->tx, self->rx, IBV_WR_RDMA_READ,
@@ -94,7 +54,7 @@ TEST_F(error_codes, inline_where_nothing_is_sent)
 	FAILS(LOC_QP_OP_ERR, WR_FLAGS, "inline where no data are sent");
 }
 
-TEST_F(error_codes, longer_than_a_message_can_be)
+TEST_F(errors, longer_than_a_message_can_be)
 {
 	struct ibv_sge sge[2];
 	struct ibv_send_wr *bad, wr = {
@@ -111,7 +71,7 @@ TEST_F(error_codes, longer_than_a_message_can_be)
 	FAILS(LOC_LEN_ERR, WR_LENGTH, "longer than 2147483648 bytes");
 }
 
-TEST_F(error_codes, atomic_of_another_length)
+TEST_F(errors, atomic_of_another_length)
 {
 	UP(IBV_QPT_RC);
 	EXPECT_EQ(0, post(self->tx, self->rx, IBV_WR_ATOMIC_FETCH_AND_ADD,
@@ -147,7 +107,7 @@ static int send_datagram(struct duo *duo, struct ibv_pd *pd, uint32_t len)
 	return ibv_destroy_ah(ah) ?: ret;
 }
 
-TEST_F(error_codes, address_handle_of_another_domain)
+TEST_F(errors, address_handle_of_another_domain)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->set.ctx);
 
@@ -158,7 +118,7 @@ TEST_F(error_codes, address_handle_of_another_domain)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-TEST_F(error_codes, datagram_longer_than_a_packet)
+TEST_F(errors, datagram_longer_than_a_packet)
 {
 	UP(IBV_QPT_UD);
 	EXPECT_EQ(0, send_datagram(&self->duo, self->set.pd, 5000));
@@ -175,14 +135,14 @@ TEST_F(error_codes, datagram_longer_than_a_packet)
 	ASSERT_EQ(0, post(self->tx, self->rx, IBV_WR_SEND,		\
 			  (uintptr_t)(addr), len, lkey, 0))
 
-TEST_F(error_codes, lkey_that_nothing_has)
+TEST_F(errors, lkey_that_nothing_has)
 {
 	UP(IBV_QPT_RC);
 	SEND(self->tx->buf, 64, 0xfffff100);
 	FAILS(LOC_PROT_ERR, LKEY_NONE, "nothing has the lkey 0xfffff100");
 }
 
-TEST_F(error_codes, lkey_that_was_deregistered)
+TEST_F(errors, lkey_that_was_deregistered)
 {
 	struct ibv_mr *mr;
 	uint32_t lkey;
@@ -196,7 +156,7 @@ TEST_F(error_codes, lkey_that_was_deregistered)
 	FAILS(LOC_PROT_ERR, LKEY_GONE, "s ago (17, lkey_gone)");
 }
 
-TEST_F(error_codes, lkey_of_another_domain)
+TEST_F(errors, lkey_of_another_domain)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->set.ctx);
 	struct ibv_mr *mr;
@@ -210,7 +170,7 @@ TEST_F(error_codes, lkey_of_another_domain)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-TEST_F(error_codes, lkey_of_a_window)
+TEST_F(errors, lkey_of_a_window)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(self->set.pd, IBV_MW_TYPE_2);
 
@@ -221,7 +181,7 @@ TEST_F(error_codes, lkey_of_a_window)
 	EXPECT_EQ(0, ibv_dealloc_mw(mw));
 }
 
-TEST_F(error_codes, lkey_that_may_not_be_written)
+TEST_F(errors, lkey_that_may_not_be_written)
 {
 	struct ibv_mr *mr;
 
@@ -236,7 +196,7 @@ TEST_F(error_codes, lkey_that_may_not_be_written)
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
-TEST_F(error_codes, piece_that_leaves_its_region)
+TEST_F(errors, piece_that_leaves_its_region)
 {
 	char words[128];
 
@@ -253,7 +213,7 @@ TEST_F(error_codes, piece_that_leaves_its_region)
 }
 
 /* Who it was: QP, process, program, request. */
-TEST_F(error_codes, the_log_says_who_and_what)
+TEST_F(errors, the_log_says_who_and_what)
 {
 	char words[128];
 
@@ -299,14 +259,14 @@ static int post_bind(struct duo_end *end, struct ibv_mw *mw, uint32_t mw_rkey,
 	return ret;
 }
 
-TEST_F(error_codes, invalidation_of_what_there_is_not)
+TEST_F(errors, invalidation_of_what_there_is_not)
 {
 	UP(IBV_QPT_RC);
 	EXPECT_EQ(0, post_local_inv(self->tx, 0xfffff300));
 	FAILS(MW_BIND_ERR, INV_KEY, "has the key 0xfffff300");
 }
 
-TEST_F(error_codes, invalidation_of_a_region)
+TEST_F(errors, invalidation_of_a_region)
 {
 	UP(IBV_QPT_RC);
 	EXPECT_EQ(0, post_local_inv(self->tx, self->tx->mr->rkey));

@@ -3,52 +3,12 @@
  * Requests that fail at the peer, or because of it: the vendor_err of each, and what
  * softrdma(8) says of it, on both sides (troubleshooting.rst).
  */
-#include "fixture.h"
+#include "errors_fixture.h"
 
 #include <sched.h>
 #include <sys/wait.h>
 
-#include <rdma/softrdma-errors.h>
-
-#include "duo.h"
-#include "errlog.h"
-#include "rules.h"
-
-FIXTURE(error_peers)
-{
-	struct verbs_set set;
-	struct duo duo;
-	struct duo_end *tx;
-	struct duo_end *rx;
-};
-
-FIXTURE_SETUP(error_peers)
-{
-	memset(&self->duo, 0, sizeof(self->duo));
-	self->tx = &self->duo.end[0];
-	self->rx = &self->duo.end[1];
-	ASSERT_EQ(0, rules_flush(TOPO_LINK));
-	ASSERT_EQ(0, verbs_open_set(&self->set, TOPO_LINK));
-}
-
-FIXTURE_TEARDOWN(error_peers)
-{
-	EXPECT_EQ(0, rules_flush(TOPO_LINK));
-	EXPECT_EQ(0, duo_close(&self->duo));
-	EXPECT_EQ(0, verbs_close_set(&self->set));
-}
-
 #define UP()	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set))
-
-/* The request just posted fails so, and the log says @words of it. */
-#define FAILS(status, code, words)					\
-	do {								\
-		EXPECT_TRUE(errlog_completes(self->tx->send_cq,		\
-					     IBV_WC_##status,		\
-					     SRDMA_ERR_##code));	\
-		EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, \
-					words));			\
-	} while (0)
 
 /* The log says so of the QP that was asked. */
 #define PEER_SAYS(words)						\
@@ -83,7 +43,7 @@ static int post(struct duo_end *from, struct duo_end *to,
 
 /* ---- keys at the peer ---- */
 
-TEST_F(error_peers, rkey_that_nothing_has)
+TEST_F(errors, rkey_that_nothing_has)
 {
 	UP();
 	WRITE(64, 0xfffff500);
@@ -96,7 +56,7 @@ TEST_F(error_peers, rkey_that_nothing_has)
 				     SRDMA_ERR_FLUSH_REFUSED));
 }
 
-TEST_F(error_peers, rkey_that_was_deregistered)
+TEST_F(errors, rkey_that_was_deregistered)
 {
 	struct ibv_mr *mr;
 	uint32_t rkey;
@@ -112,7 +72,7 @@ TEST_F(error_peers, rkey_that_was_deregistered)
 	PEER_SAYS("s ago (73, rkey_gone)");
 }
 
-TEST_F(error_peers, rkey_of_another_domain)
+TEST_F(errors, rkey_of_another_domain)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->set.ctx);
 	struct ibv_mr *mr;
@@ -128,7 +88,7 @@ TEST_F(error_peers, rkey_of_another_domain)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-TEST_F(error_peers, rkey_that_does_not_allow_it)
+TEST_F(errors, rkey_that_does_not_allow_it)
 {
 	struct ibv_mr *mr;
 
@@ -142,7 +102,7 @@ TEST_F(error_peers, rkey_that_does_not_allow_it)
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
-TEST_F(error_peers, range_that_leaves_the_region)
+TEST_F(errors, range_that_leaves_the_region)
 {
 	struct ibv_mr *mr;
 
@@ -156,7 +116,7 @@ TEST_F(error_peers, range_that_leaves_the_region)
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
-TEST_F(error_peers, key_that_the_peer_cannot_invalidate)
+TEST_F(errors, key_that_the_peer_cannot_invalidate)
 {
 	UP();
 	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
@@ -192,7 +152,7 @@ static int connect_with(struct duo *duo, int access, int max_dest_rd_atomic)
 	return ret;
 }
 
-TEST_F(error_peers, receive_that_is_too_short)
+TEST_F(errors, receive_that_is_too_short)
 {
 	UP();
 	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
@@ -206,7 +166,7 @@ TEST_F(error_peers, receive_that_is_too_short)
 	PEER_SAYS("met a receive of 64");
 }
 
-TEST_F(error_peers, receive_whose_memory_is_gone)
+TEST_F(errors, receive_whose_memory_is_gone)
 {
 	struct ibv_sge sge;
 	struct ibv_recv_wr *bad, wr = { .wr_id = 6, .sg_list = &sge,
@@ -225,7 +185,7 @@ TEST_F(error_peers, receive_whose_memory_is_gone)
 	PEER_SAYS("receive (wr_id 6) failed with LOC_PROT_ERR");
 }
 
-TEST_F(error_peers, what_the_queue_pair_does_not_allow)
+TEST_F(errors, what_the_queue_pair_does_not_allow)
 {
 	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
 	ASSERT_EQ(0, connect_with(&self->duo, IBV_ACCESS_REMOTE_READ, 4));
@@ -234,7 +194,7 @@ TEST_F(error_peers, what_the_queue_pair_does_not_allow)
 	PEER_SAYS("the QP was given REMOTE_READ for its peer");
 }
 
-TEST_F(error_peers, more_reads_than_agreed)
+TEST_F(errors, more_reads_than_agreed)
 {
 	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
 	ASSERT_EQ(0, connect_with(&self->duo, IBV_ACCESS_REMOTE_READ, 0));
@@ -244,7 +204,7 @@ TEST_F(error_peers, more_reads_than_agreed)
 	PEER_SAYS("than max_dest_rd_atomic, 0");
 }
 
-TEST_F(error_peers, atomic_that_is_not_aligned)
+TEST_F(errors, atomic_that_is_not_aligned)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "tx op FETCH* corrupt header va"));
@@ -254,7 +214,7 @@ TEST_F(error_peers, atomic_that_is_not_aligned)
 	PEER_SAYS("(83, req_align)");
 }
 
-TEST_F(error_peers, packets_that_make_no_message)
+TEST_F(errors, packets_that_make_no_message)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK,
@@ -266,7 +226,7 @@ TEST_F(error_peers, packets_that_make_no_message)
 
 /* ---- peers that do not answer, or nonsense ---- */
 
-TEST_F(error_peers, no_receive_is_posted)
+TEST_F(errors, no_receive_is_posted)
 {
 	self->duo.rnr_retry = 3;
 	UP();
@@ -274,7 +234,7 @@ TEST_F(error_peers, no_receive_is_posted)
 	FAILS(RNR_RETRY_EXC_ERR, RNR, "it asked to wait 10 us, and that 3 times");
 }
 
-TEST_F(error_peers, the_peer_never_answers)
+TEST_F(errors, the_peer_never_answers)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op ACK drop"));
@@ -282,7 +242,7 @@ TEST_F(error_peers, the_peer_never_answers)
 	FAILS(RETRY_EXC_ERR, NEVER_ANSWERED, "the peer has never answered");
 }
 
-TEST_F(error_peers, the_peer_stops_answering)
+TEST_F(errors, the_peer_stops_answering)
 {
 	UP();
 	WRITE(64, self->rx->mr->rkey);
@@ -292,7 +252,7 @@ TEST_F(error_peers, the_peer_stops_answering)
 	FAILS(RETRY_EXC_ERR, NO_ANSWER, "has answered before");
 }
 
-TEST_F(error_peers, the_peer_wants_the_same_packet_again)
+TEST_F(errors, the_peer_wants_the_same_packet_again)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op WRITE* answer nak sequence"));
@@ -300,7 +260,7 @@ TEST_F(error_peers, the_peer_wants_the_same_packet_again)
 	FAILS(RETRY_EXC_ERR, SEQUENCE, "asked for the same packet");
 }
 
-TEST_F(error_peers, the_peer_is_gone)
+TEST_F(errors, the_peer_is_gone)
 {
 	UP();
 	ASSERT_EQ(0, ibv_destroy_qp(self->rx->qp));
@@ -309,7 +269,7 @@ TEST_F(error_peers, the_peer_is_gone)
 	FAILS(RETRY_EXC_ERR, PEER_NO_QP, "no QP of that number");
 }
 
-TEST_F(error_peers, the_peer_is_in_init)
+TEST_F(errors, the_peer_is_in_init)
 {
 	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));
 	ASSERT_EQ(0, duo_step(&self->duo, 1, IBV_QPS_INIT));
@@ -320,7 +280,7 @@ TEST_F(error_peers, the_peer_is_in_init)
 	FAILS(RETRY_EXC_ERR, PEER_STATE, "the peer's QP is in INIT");
 }
 
-TEST_F(error_peers, the_port_is_down)
+TEST_F(errors, the_port_is_down)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "port-down"));
@@ -329,7 +289,7 @@ TEST_F(error_peers, the_port_is_down)
 	EXPECT_LE(0, rules_add(TOPO_LINK, "port-up"));
 }
 
-TEST_F(error_peers, the_address_has_gone)
+TEST_F(errors, the_address_has_gone)
 {
 	UP();
 	ASSERT_EQ(0, topo_ip("addr del " TOPO_IPV4 "/24 dev " TOPO_NETDEV));
@@ -340,7 +300,7 @@ TEST_F(error_peers, the_address_has_gone)
 	EXPECT_EQ(0, verbs_wait_gid(self->set.ctx, TOPO_IPV4, true, 5000));
 }
 
-TEST_F(error_peers, the_peer_answers_what_was_not_asked)
+TEST_F(errors, the_peer_answers_what_was_not_asked)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op READ_RESPONSE* truncate"));
@@ -351,7 +311,7 @@ TEST_F(error_peers, the_peer_answers_what_was_not_asked)
 
 /* ---- queues, states, rules ---- */
 
-TEST_F(error_peers, a_completion_queue_overruns)
+TEST_F(errors, a_completion_queue_overruns)
 {
 	self->duo.cqe = 1;
 	UP();
@@ -365,7 +325,7 @@ TEST_F(error_peers, a_completion_queue_overruns)
 				     SRDMA_ERR_FLUSH_CQ));
 }
 
-TEST_F(error_peers, the_program_flushes)
+TEST_F(errors, the_program_flushes)
 {
 	UP();
 	ASSERT_EQ(0, duo_recv(self->tx, 6, 0, 64));
@@ -377,7 +337,7 @@ TEST_F(error_peers, the_program_flushes)
 				     SRDMA_ERR_FLUSH_MODIFIED));
 }
 
-TEST_F(error_peers, a_rule_flushes)
+TEST_F(errors, a_rule_flushes)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "now qp %u qp-error",
@@ -387,7 +347,7 @@ TEST_F(error_peers, a_rule_flushes)
 				     SRDMA_ERR_FLUSH_RULE));
 }
 
-TEST_F(error_peers, a_rule_fails_a_request)
+TEST_F(errors, a_rule_fails_a_request)
 {
 	UP();
 	ASSERT_LE(0, rules_add(TOPO_LINK, "wr status REM_OP_ERR"));
@@ -415,7 +375,7 @@ static int as_nobody(const char *link, const char *words, bool says)
 	return WEXITSTATUS(status);
 }
 
-TEST_F(error_peers, others_see_nothing_of_it)
+TEST_F(errors, others_see_nothing_of_it)
 {
 	UP();
 	WRITE(64, 0xfffff700);
@@ -424,7 +384,7 @@ TEST_F(error_peers, others_see_nothing_of_it)
 	EXPECT_EQ(0, as_nobody(TOPO_LINK, "qp", false));
 }
 
-TEST_F(error_peers, other_namespaces_see_nothing_of_it)
+TEST_F(errors, other_namespaces_see_nothing_of_it)
 {
 	char said[65536];
 	int status;
@@ -445,7 +405,7 @@ TEST_F(error_peers, other_namespaces_see_nothing_of_it)
 }
 
 /* It stays when the process has gone. */
-TEST_F(error_peers, the_log_outlives_the_process)
+TEST_F(errors, the_log_outlives_the_process)
 {
 	char words[64];
 	int status;
@@ -471,7 +431,7 @@ TEST_F(error_peers, the_log_outlives_the_process)
 }
 
 /* What happens again and again is one record, and others stay. */
-TEST_F(error_peers, repetitions_do_not_push_others_out)
+TEST_F(errors, repetitions_do_not_push_others_out)
 {
 	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
 	int i;
@@ -485,7 +445,7 @@ TEST_F(error_peers, repetitions_do_not_push_others_out)
 	EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, "0xfffffa00"));
 }
 
-TEST_F(error_peers, json_has_it_in_numbers)
+TEST_F(errors, json_has_it_in_numbers)
 {
 	char said[65536], words[64];
 

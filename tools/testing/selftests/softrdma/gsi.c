@@ -2,48 +2,16 @@
 /*
  * QP 1 survives whatever is sent to it: what is no management datagram is
  * dropped and counted, and connections can be made afterwards.
- *
- *	test program				softrdma
- *	frames --> tap descriptor | srtw0 (tap) <-- srt0
- *	10.77.0.2, fd77::2		10.77.0.1, fd77::1
  */
-#include "../kselftest_harness.h"
+#include "wire_fixture.h"
 
 #include "cm.h"
-#include "counters.h"
-#include "topo.h"
-#include "verbs.h"
-#include "wire.h"
-
-#undef TEST_F
-#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
-
-/* Opcodes of the InfiniBand specification, section 9.2.1. */
-enum {
-	RC_SEND_ONLY = 0x04,
-	UD_SEND_ONLY = 0x64,
-};
 
 #define GSI_QKEY	0x80010000u
 #define MAD_LEN		256
 
 /* More than the receives that the kernel keeps posted on QP 1. */
 #define MANY		1200
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = wire_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no link to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	wire_teardown();
-}
 
 FIXTURE(gsi)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Included once by each program that tests a posting call of librdmacm: the
- * topology, and a connection (fixture "rc") inside a namespace and between two.
- * The other two ways, IPv6 inside and IPv4 between, are posting_ways.c's.
+ * Included once by each program that tests calls of librdmacm: the topology, and
+ * what they ask about completions. posting_fixture.h has a connection for each test.
  *
  *	namespace A				namespace B
  *	srtd0 (dummy) <-- srt0			srtv1 (veth) <-- srtb
@@ -46,30 +45,6 @@ static void __attribute__((destructor)) posting_teardown(void)
 
 /* The connection of a test, and a context to recognize. */
 #define CONTEXT(n) ((void *)(uintptr_t)(0xc0ffee0000000000ull + (n)))
-
-FIXTURE(rc)
-{
-	struct cm_pair pair;
-	struct cm_end *client, *server;
-	struct cm_config config;
-};
-
-FIXTURE_VARIANT(rc)
-{
-	const char *server;
-	bool across;
-};
-
-FIXTURE_VARIANT_ADD(rc, loopback_ipv4)
-{
-	.server = TOPO_IPV4,
-};
-
-FIXTURE_VARIANT_ADD(rc, netns_ipv6)
-{
-	.server = ENDS_B6,
-	.across = true,
-};
 
 static struct ibv_sge __attribute__((unused))
 piece(const struct cm_end *end, size_t offset, uint32_t length)

@@ -3,40 +3,9 @@
  * rdma_post_read(3) and rdma_post_readv(3), sentence by sentence. The client
  * reads, the server's memory is the remote one.
  */
-#include "posting.h"
-
-static int register_both(struct cm_pair *pair)
-{
-	pair->client.mr = rdma_reg_msgs(pair->client.id, pair->client.buf,
-					CM_BUF_LEN);
-	pair->server.mr = rdma_reg_read(pair->server.id, pair->server.buf,
-					CM_BUF_LEN);
-	cm_fill(pair->server.buf, CM_BUF_LEN, 1);
-	return pair->client.mr && pair->server.mr ? 0 : -errno;
-}
-
-FIXTURE_SETUP(rc)
-{
-	self->config = (struct cm_config) {
-		.server = variant->server,
-		.across = variant->across,
-	};
-	self->client = &self->pair.client;
-	self->server = &self->pair.server;
-	ASSERT_EQ(0, cm_open(&self->pair, &self->config));
-	ASSERT_EQ(0, register_both(&self->pair));
-}
-
-FIXTURE_TEARDOWN(rc)
-{
-	EXPECT_EQ(0, cm_close(&self->pair));
-}
-
-/* A new connection for a test that has lost its own to an error. */
-static int open_again(struct cm_pair *pair, const struct cm_config *config)
-{
-	return cm_close(pair) ?: cm_open(pair, config) ?: register_both(pair);
-}
+#define POSTING_REGISTER rdma_reg_read
+#define POSTING_FILLED server
+#include "posting_fixture.h"
 
 /* Read from an offset of the server to the start of our buffer, signaled. */
 static int read_one(struct cm_pair *pair, uint32_t len, size_t offset,

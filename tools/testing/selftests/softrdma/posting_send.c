@@ -5,41 +5,9 @@
  * rdma_get_send_comp(3), rdma_get_recv_comp(3), rdma_create_srq(3). The client
  * sends, the server receives.
  */
-#include "posting.h"
+#include "posting_fixture.h"
 
 #include <pthread.h>
-
-static int register_both(struct cm_pair *pair)
-{
-	pair->client.mr = rdma_reg_msgs(pair->client.id, pair->client.buf,
-					CM_BUF_LEN);
-	pair->server.mr = rdma_reg_msgs(pair->server.id, pair->server.buf,
-					CM_BUF_LEN);
-	cm_fill(pair->client.buf, CM_BUF_LEN, 1);
-	return pair->client.mr && pair->server.mr ? 0 : -errno;
-}
-
-FIXTURE_SETUP(rc)
-{
-	self->config = (struct cm_config) {
-		.server = variant->server,
-		.across = variant->across,
-	};
-	self->client = &self->pair.client;
-	self->server = &self->pair.server;
-	ASSERT_EQ(0, cm_open(&self->pair, &self->config));
-	ASSERT_EQ(0, register_both(&self->pair));
-}
-
-FIXTURE_TEARDOWN(rc)
-{
-	EXPECT_EQ(0, cm_close(&self->pair));
-}
-
-static int open_again(struct cm_pair *pair, const struct cm_config *config)
-{
-	return cm_close(pair) ?: cm_open(pair, config) ?: register_both(pair);
-}
 
 /* One message of @len bytes, from the start of one buffer to the other's. */
 static int receive_into(struct cm_pair *pair, uint32_t len)

@@ -3,39 +3,12 @@
  * rdma_post_ud_send(3), sentence by sentence, between ids of the UDP port
  * space: the client has learned the server's QP and how to reach it.
  */
-#include "posting.h"
+#define POSTING_DATAGRAM true
+#include "posting_fixture.h"
 
 #include <poll.h>
 
 #define GRH	40
-
-static int register_both(struct cm_pair *pair)
-{
-	pair->client.mr = rdma_reg_msgs(pair->client.id, pair->client.buf,
-					CM_BUF_LEN);
-	pair->server.mr = rdma_reg_msgs(pair->server.id, pair->server.buf,
-					CM_BUF_LEN);
-	cm_fill(pair->client.buf, CM_BUF_LEN, 1);
-	return pair->client.mr && pair->server.mr ? 0 : -errno;
-}
-
-FIXTURE_SETUP(rc)
-{
-	self->config = (struct cm_config) {
-		.server = variant->server,
-		.across = variant->across,
-		.datagram = true,
-	};
-	self->client = &self->pair.client;
-	self->server = &self->pair.server;
-	ASSERT_EQ(0, cm_open(&self->pair, &self->config));
-	ASSERT_EQ(0, register_both(&self->pair));
-}
-
-FIXTURE_TEARDOWN(rc)
-{
-	EXPECT_EQ(0, cm_close(&self->pair));
-}
 
 static int receive_into(struct cm_pair *pair, uint32_t len)
 {

@@ -3,46 +3,8 @@
  * rdma_post_writev(3), sentence by sentence. The client writes, the server's
  * memory is the remote one.
  */
-#include "posting.h"
-
-FIXTURE_SETUP(rc)
-{
-	self->config = (struct cm_config) {
-		.server = variant->server,
-		.across = variant->across,
-	};
-	self->client = &self->pair.client;
-	self->server = &self->pair.server;
-	ASSERT_EQ(0, cm_prepare(&self->pair, &self->config));
-	self->client->mr = rdma_reg_msgs(self->client->id, self->client->buf,
-					 CM_BUF_LEN);
-	ASSERT_NE(NULL, self->client->mr);
-	cm_fill(self->client->buf, CM_BUF_LEN, 1);
-	ASSERT_EQ(0, cm_connect(&self->pair, &self->config));
-	self->server->mr = rdma_reg_write(self->server->id, self->server->buf,
-					  CM_BUF_LEN);
-	ASSERT_NE(NULL, self->server->mr);
-}
-
-FIXTURE_TEARDOWN(rc)
-{
-	EXPECT_EQ(0, cm_close(&self->pair));
-}
-
-/* A new connection for a test that has lost its own to an error. */
-static int open_again(struct cm_pair *pair, const struct cm_config *config)
-{
-	int ret = cm_close(pair) ?: cm_open(pair, config);
-
-	if (ret)
-		return ret;
-	pair->client.mr = rdma_reg_msgs(pair->client.id, pair->client.buf,
-					CM_BUF_LEN);
-	pair->server.mr = rdma_reg_write(pair->server.id, pair->server.buf,
-					 CM_BUF_LEN);
-	cm_fill(pair->client.buf, CM_BUF_LEN, 1);
-	return pair->client.mr && pair->server.mr ? 0 : -errno;
-}
+#define POSTING_REGISTER rdma_reg_write
+#include "posting_fixture.h"
 
 /* Write one piece to an address, signaled. */
 static int write_one(struct cm_pair *pair, struct ibv_sge sge, int flags,

@@ -2,52 +2,15 @@
 /*
  * Receiving, packet by packet: a peer made of frames talks to an RC QP, with
  * packets that are right and with packets that are not.
- *
- *	test program				softrdma
- *	frames <--> tap descriptor | srtw0 (tap) <-- srt0
- *	10.77.0.2, fd77::2		10.77.0.1, fd77::1
  */
-#include "../kselftest_harness.h"
+#include "wire_fixture.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include "counters.h"
-#include "topo.h"
-#include "verbs.h"
-#include "wire.h"
-
-#undef TEST_F
-#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
-
-/* Opcodes of the InfiniBand specification, section 9.2.1. */
-enum {
-	RC_SEND_MIDDLE = 0x01,
-	RC_SEND_ONLY = 0x04,
-	RC_WRITE_ONLY = 0x0a,
-	RC_ACK = 0x11,
-	UC_SEND_ONLY = 0x24,
-	UD_SEND_ONLY = 0x64,
-};
-
 #define PEER_QPN	0x77
 #define FIRST_PSN	0x123456	/* rq_psn of verbs_attr() */
 #define BUF_LEN		8192
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = wire_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no link to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	wire_teardown();
-}
 
 /* What the counters were before what a test does next. */
 static struct counters before;

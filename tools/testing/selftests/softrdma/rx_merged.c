@@ -2,43 +2,18 @@
 /*
  * Packets that the interface has merged into one skb, for one QP or for two:
  * each is verified and delivered as if it had come alone.
- *
- *	test program				softrdma
- *	frames <--> tap descriptor | srtw0 (tap, GRO) <-- srt0
- *	10.77.0.2			10.77.0.1
  */
-#include "../kselftest_harness.h"
+/* A tap with GRO. */
+#define WIRE_SETUP wire_setup_merging
+#include "wire_fixture.h"
 
-#include "counters.h"
 #include "rules.h"
-#include "topo.h"
-#include "verbs.h"
-#include "wire.h"
 
-#undef TEST_F
-#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
-
-#define UD_SEND_ONLY	0x64
 #define SLOT		2048
 #define SLOTS		8
 #define GRH		40
 #define BATCH		4
 #define TRIES		200
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = wire_setup_merging();
-
-	if (!ret)
-		return;
-	printf("Bail out! no link to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	wire_teardown();
-}
 
 struct end {
 	struct ibv_qp *qp;

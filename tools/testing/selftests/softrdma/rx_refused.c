@@ -4,28 +4,11 @@
  * gone, ranges that leave a region or the address space, datagrams for somebody
  * else. They come as frames, so that each can be sent twice, or late.
  */
-#include "../kselftest_harness.h"
+#include "wire_fixture.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-
-#include "counters.h"
-#include "topo.h"
-#include "verbs.h"
-#include "wire.h"
-
-#undef TEST_F
-#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
-
-/* Opcodes of the InfiniBand specification, section 9.2.1. */
-enum {
-	RC_WRITE_ONLY = 0x0a,
-	RC_READ = 0x0c,
-	RC_CMP_SWAP = 0x13,
-	RC_FETCH_ADD = 0x14,
-	UD_SEND_ONLY = 0x64,
-};
 
 #define PEER_QPN	0x77
 #define FIRST_PSN	0x123456	/* rq_psn of verbs_attr() */
@@ -33,21 +16,6 @@ enum {
 #define UNTOUCHED	0xee
 #define GSI_QKEY	0x80010000u
 #define MAD_LEN		256
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = wire_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no link to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	wire_teardown();
-}
 
 FIXTURE(refused)
 {

@@ -3,44 +3,17 @@
  * Datagrams and their address handles, seen from the wire: what of the handle
  * is in the headers, what of the headers a receiver is given, and how it
  * answers.
- *
- *	test program				softrdma
- *	frames <--> tap descriptor | srtw0 (tap) <-- srt0
- *	10.77.0.2, fd77::2		10.77.0.1, fd77::1
  */
-#include "../kselftest_harness.h"
+#include "wire_fixture.h"
 
 #include <arpa/inet.h>
 
 #include "cm.h"
-#include "counters.h"
-#include "topo.h"
-#include "verbs.h"
-#include "wire.h"
 
-#undef TEST_F
-#define TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 120)
-
-#define UD_SEND_ONLY	0x64	/* section 9.2.1 */
 #define GRH		40
 #define LEN		100
 #define PEER_QPN	0x77
 #define SOON_MS		10000
-
-static void __attribute__((constructor)) setup(void)
-{
-	int ret = wire_setup();
-
-	if (!ret)
-		return;
-	printf("Bail out! no link to test on: %s\n", strerror(-ret));
-	exit(1);
-}
-
-static void __attribute__((destructor)) teardown(void)
-{
-	wire_teardown();
-}
 
 FIXTURE(ud)
 {

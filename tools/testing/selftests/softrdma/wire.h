@@ -23,6 +23,33 @@ struct virtio_net_hdr;
 #define WIRE_UDP	34
 #define WIRE_BTH	42
 
+/* Opcodes of the InfiniBand specification, section 9.2.1. */
+enum wire_opcode {
+	RC_SEND_FIRST = 0x00,
+	RC_SEND_MIDDLE = 0x01,
+	RC_SEND_LAST = 0x02,
+	RC_SEND_LAST_IMM = 0x03,
+	RC_SEND_ONLY = 0x04,
+	RC_WRITE_FIRST = 0x06,
+	RC_WRITE_MIDDLE = 0x07,
+	RC_WRITE_LAST = 0x08,
+	RC_WRITE_LAST_IMM = 0x09,
+	RC_WRITE_ONLY = 0x0a,
+	RC_READ = 0x0c,
+	RC_READ_RESP_FIRST = 0x0d,
+	RC_READ_RESP_MIDDLE = 0x0e,
+	RC_READ_RESP_LAST = 0x0f,
+	RC_READ_RESP_ONLY = 0x10,
+	RC_ACK = 0x11,
+	RC_ATOMIC_ACK = 0x12,
+	RC_CMP_SWAP = 0x13,
+	RC_FETCH_ADD = 0x14,
+	RC_ATOMIC_WRITE = 0x1d,
+	UC_SEND_ONLY = 0x24,
+	UD_SEND_ONLY = 0x64,
+	CNP = 0x81,
+};
+
 /**
  * struct wire_frame - an Ethernet frame
  * @len: its length, bytes
