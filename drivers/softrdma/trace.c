@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where the code behind the tracepoints is. It looks into what is sent and what
- * has arrived, so it stands above all rooms.
+ * The code of the tracepoints. It reads outgoing and received packets, so it
+ * stands above all rooms.
  */
 #include "objects/device.h"
 #include "objects/qp.h"

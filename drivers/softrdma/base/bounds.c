@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a machine of this size is to hold, and the question whether there is room.
+ * How many objects a machine of this size may hold, and whether there is room
+ * for another one.
  */
 #include <linux/cred.h>
 #include <linux/log2.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Bounds: how much a device promises on a machine of this size, and whether
- * there is room for one object more. Objects are refused while there is still
- * memory for everybody else: nobody is killed for them.
+ * Bounds: how many objects a device offers on a machine of this size, and
+ * whether there is room for one more. The driver refuses an object while there
+ * is still memory for everybody else, so that the OOM killer need not act.
  */
 #ifndef SRDMA_BOUNDS_H
 #define SRDMA_BOUNDS_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CRC-32 by special instructions: ours, which copy on the way, or else the
- * kernel's. Newer kernels have those in a library function; older ones have
- * only slow code there, and the fast one as a hash of the crypto API.
+ * CRC-32 by special instructions: code of the driver, which copies while it
+ * sums, or else the kernel's. Newer kernels have fast code in a library
+ * function. Older ones have only slow code there, and fast code as a hash of
+ * the crypto API.
  */
 #include <crypto/hash.h>
 #include <linux/bottom_half.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Making tables and changing them.
+ * Allocates tables and changes their entries.
  */
 #include <linux/slab.h>
 

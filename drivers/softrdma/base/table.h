@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Tables from a number of 24 bits to an object, made for finding: each packet
- * and each piece of memory asks once.
+ * Tables that map a 24-bit number to an object. Look-ups have to be fast: each
+ * packet and each piece of memory needs one.
  *
- * Three levels, whose nodes are made when they are first needed and kept until
- * the table goes: so a look-up is three loads, whatever comes and goes
- * meanwhile. Who gives out the numbers is not the table's business.
+ * A table has three levels. Nodes are allocated when they are first needed, and
+ * are kept until the table is freed. So a look-up is three loads, even while
+ * entries change. The caller allocates the numbers.
  */
 #ifndef SRDMA_TABLE_H
 #define SRDMA_TABLE_H

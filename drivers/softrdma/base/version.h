@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The version: the one place that has it. All else asks scripts/version.
+ * The version. It is defined here only; scripts/version prints it.
  */
 #ifndef SRDMA_VERSION_H
 #define SRDMA_VERSION_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The only place that knows that kernels differ. The driver is written for the
- * newest kernel; what an older one lacks is bridged here, by looking at types
- * and macros and not at version numbers, since stable kernels backport names.
- * compat/probe.mk looks for what neither shows.
+ * The only place that knows about differences between kernels. The driver is
+ * written for the newest kernel. This file adds what older kernels lack. It
+ * checks types and macros and not version numbers, since stable kernels
+ * backport names. compat/probe.mk looks for differences that neither shows.
  */
 #ifndef SRDMA_COMPAT_H
 #define SRDMA_COMPAT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What kernels differ in about generic netlink.
+ * Differences between kernels in generic netlink.
  */
 #ifndef SRDMA_COMPAT_GENL_H
 #define SRDMA_COMPAT_GENL_H

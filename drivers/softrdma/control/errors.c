@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The log of errors, as netlink carries it: to whom what is told.
+ * The log of errors over netlink, and which user may read which records.
  */
 #include <linux/cred.h>
 #include <linux/file.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The log of errors, as the netlink family tells it.
+ * The log of errors over netlink.
  */
 #ifndef SRDMA_CONTROL_ERRORS_H
 #define SRDMA_CONTROL_ERRORS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Events as netlink carries them.
+ * Events as netlink attributes.
  */
 #ifndef SRDMA_EVENT_ATTRS_H
 #define SRDMA_EVENT_ATTRS_H

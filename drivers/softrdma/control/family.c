@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The generic netlink family: which link is meant, and what is asked for.
+ * The generic netlink family: finds the link that a request names, and runs the
+ * request.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>

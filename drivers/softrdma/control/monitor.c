@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sockets that are told what happens. Each has a ring of its own, of a size that
- * it asked for: whoever has an event copies it there, and a request of the socket
- * empties it. What finds it full is lost and counted, so a socket that is slow, or
- * does nothing at all, costs nobody anything but its memory.
+ * Sockets that receive events. Each socket has a ring of its own, of a size
+ * that it asked for. The code that has an event copies it into the ring, and a
+ * request of the socket empties the ring. Events that find the ring full are
+ * lost and counted. So a slow socket costs others nothing but its memory.
  *
- * Events are only ever sent in answer to a request: so the right is asked for each
- * time, and what cannot be sent stays in the ring. The word that there are some
- * (SRDMA_NL_CMD_MONITOR_READY) goes to a port number, which after the end of its
- * socket may be another's, and says nothing else.
+ * Events are only sent in answer to a request. So each request needs the right
+ * to read them, and what cannot be sent stays in the ring. The message that
+ * there are events (SRDMA_NL_CMD_MONITOR_READY) goes to a port number. After
+ * the end of its socket that may be another socket's port, and the message says
+ * nothing else.
  *
- * A listener is in the list of its network namespace; devices of others do not
- * look at it. The lock of a ring is held for one copy, and the ring is one for all
- * CPUs: so the order of its events is that in which they happened.
+ * A listener is in the list of its network namespace. Devices of other
+ * namespaces do not see it. The lock of a ring is held for one copy, and all
+ * CPUs share the ring. So its events are in the order in which they happened.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Sockets that are told what happens: softrdma monitor.
+ * Sockets that receive events, for softrdma monitor.
  */
 #ifndef SRDMA_MONITOR_H
 #define SRDMA_MONITOR_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Where events come from: the tracepoints of the driver, while somebody wants
- * events of their kinds. One that nobody listens to is a no-op in the path, the
- * same one as for tracing.
+ * The sources of events: probes on the driver's tracepoints, which exist while
+ * a listener wants events of that kind. A tracepoint without a listener is a
+ * no-op in the path, as it is without tracing.
  *
- * A probe is called where the event happens, with preemption disabled, perhaps
- * with a lock held and interrupts disabled: it takes no lock that may sleep, on
+ * A probe runs where the event happens, with preemption disabled, perhaps with
+ * a lock held and interrupts disabled. So it takes no lock that may sleep, on
  * real-time kernels either, and allocates nothing.
  */
 #include "control/monitor.h"

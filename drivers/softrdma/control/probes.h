@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Where events come from.
+ * The sources of events.
  */
 #ifndef SRDMA_PROBES_H
 #define SRDMA_PROBES_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rules as netlink carries them: read, checked, told.
+ * Rules as netlink attributes: parsing, validating and dumping them.
  */
 #include <linux/pid.h>
 

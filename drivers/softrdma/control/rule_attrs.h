@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Rules as netlink carries them.
+ * Rules as netlink attributes.
  */
 #ifndef SRDMA_RULE_ATTRS_H
 #define SRDMA_RULE_ATTRS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Counters: the sum over CPUs.
+ * Counters of a device, as sums over CPUs.
  */
 #include "device/counters.h"
 #include "objects/device.h"

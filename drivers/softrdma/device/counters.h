@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The counters of a device, as `rdma statistic` asks for them.
+ * The counters of a device, for `rdma statistic`.
  */
 #ifndef SRDMA_DEVICE_COUNTERS_H
 #define SRDMA_DEVICE_COUNTERS_H

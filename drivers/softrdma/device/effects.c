@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What rules want done to a device (objects/effects.h): its port goes down and
- * comes up, it tells of things that did not happen, it is removed.
+ * Effects of rules on a device (objects/effects.h): the port goes down and
+ * comes up, the device reports events that did not happen, the device is
+ * removed.
  */
 #include <linux/workqueue.h>
 

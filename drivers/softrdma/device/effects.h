@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rules want done to a device, done.
+ * Effects of rules on a device.
  */
 #ifndef SRDMA_DEVICE_EFFECTS_H
 #define SRDMA_DEVICE_EFFECTS_H

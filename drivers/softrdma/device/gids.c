@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The core follows the addresses of Ethernet interfaces only. For others (lo,
- * tun) we watch them ourselves and have the core look again.
+ * The core follows the addresses of Ethernet interfaces only. For other
+ * interfaces (lo, tun) the driver watches addresses itself, and makes the core
+ * read them again.
  */
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>

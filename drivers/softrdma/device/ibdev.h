@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The device as the core sees it: its operations, its coming and going.
+ * The device as the core sees it: its operations, creation and removal.
  */
 #ifndef SRDMA_IBDEV_H
 #define SRDMA_IBDEV_H

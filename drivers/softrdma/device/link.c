@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Links: `rdma link add` and `del`, and what happens to the interface under
- * one: up, down, MTU, address changes, unregistration.
+ * Links: `rdma link add` and `del`, and events of the interface: up, down, MTU,
+ * address changes, unregistration.
  *
- * A link can end in five ways (rdma link del, interface unregistered, namespace
- * gone, our module unloaded, the in-tree driver unloaded: it unregisters every
- * device with its driver id). All of them meet in srdma_link_dealloc(), which
- * the core calls exactly once when nobody uses the device any more.
+ * A link can end in five ways: by rdma link del, with its interface, with its
+ * namespace, when this module is unloaded, and when the in-tree driver is
+ * unloaded, which unregisters every device with its driver id. All of them meet
+ * in srdma_link_dealloc(). The core calls that exactly once, when nobody uses
+ * the device any more.
  */
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>

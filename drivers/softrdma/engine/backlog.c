@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How much may wait in inboxes. Each has a little for itself; what is beyond
- * that comes out of one pool, in chunks, and goes back when the inbox is empty.
+ * Limits of the memory that may wait in inboxes. Each inbox has a little of its
+ * own. Beyond that it draws chunks from one pool, and returns them when it is
+ * empty.
  *
- * A user may draw while less is drawn for him than nobody has drawn. So one
- * gets half of the pool at most, two get a third each, and whoever comes last
- * finds as much as any other has. Nobody is asked to give something back.
+ * A user may draw while less is drawn for that user than remains in the pool.
+ * So one user gets half of the pool at most, and two get a third each. A user
+ * that comes last finds as much as any other has. Nobody has to give anything
+ * back.
  */
 #include <linux/atomic.h>
 #include <linux/hashtable.h>

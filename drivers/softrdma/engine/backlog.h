@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What may wait in the inboxes of all engines: memory that no limit of a
- * process knows of, and that stays as long as nobody runs them.
+ * Limits of the memory that packets in inboxes take. No limit of a process
+ * counts that memory, and it stays in use as long as the engines do not run.
  */
 #ifndef SRDMA_BACKLOG_H
 #define SRDMA_BACKLOG_H

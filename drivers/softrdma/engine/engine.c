@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Engines: who owns one, how it is woken, how it is stopped.
+ * Engines: who owns one, how it is run, how it is stopped.
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>

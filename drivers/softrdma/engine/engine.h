@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * An engine: the one owner of a set of words. A QP has two, one that sends
- * requests and hears responses, one that executes requests and answers them.
+ * An engine owns a part of a QP's state. A QP has two engines: one sends
+ * requests and processes responses, the other executes requests and answers
+ * them.
  *
- * All that an engine's state can hear of is put into its inbox (packets) or
- * left as an event bit, and then the engine is kicked. Who kicks an idle
- * engine owns it and runs it, there and then, with bottom halves disabled,
- * until there is nothing left to do or a budget is spent; what is left is
- * continued in softirq. A kick of a running engine only leaves word. So the
- * state needs no lock.
+ * Packets for an engine go into its inbox, other events set a bit. Then the
+ * engine is kicked. The CPU that kicks an idle engine owns the engine and runs
+ * it at once, with bottom halves disabled, until there is nothing left to do or
+ * a budget is spent. The rest is done in softirq. A kick of a running engine
+ * only leaves the event to its owner. So the state needs no lock.
  */
 #ifndef SRDMA_ENGINE_H
 #define SRDMA_ENGINE_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Upcalls: each CPU has a list of those that were left on it, and one tasklet
- * that tells them. With a tasklet for each object, one that is scheduled while
- * softirq is about to run tasklets anyway would ask for another round of
- * softirq, for nothing; and that is ksoftirqd's once a handler has woken anybody.
+ * Upcalls: each CPU has a list of pending upcalls, and one tasklet that makes
+ * them. With a tasklet for each object, one that is scheduled while softirq is
+ * about to run tasklets would need another round of softirq. Once a handler has
+ * woken a task, ksoftirqd would run that round.
  */
 #include <linux/bits.h>
 #include <linux/interrupt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Upcalls: what handlers of kernel consumers are told, with no lock held and
+ * Upcalls: calls of the handlers of kernel consumers, with no lock held and
  * never from inside a verb that the consumer called.
  */
 #ifndef SRDMA_UPCALL_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of what may wait: how much of it is whose, and what it pins.
+ * KUnit tests of the backlog: how much of it each user has, and the memory that
+ * it pins.
  */
 #include <kunit/test.h>
 #include <linux/cred.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of engines: how much is done before others get the CPU.
+ * KUnit tests of engines: how long one runs before others get the CPU.
  */
 #include <kunit/test.h>
 

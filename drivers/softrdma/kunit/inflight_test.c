@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of what may be under way: how much, and who is told when it lands.
+ * KUnit tests of bytes in flight: the limit, and the engine that is woken.
  */
 #include <kunit/test.h>
 #include <linux/skbuff.h>

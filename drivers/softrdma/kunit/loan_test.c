@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of loans: of two queue pairs of one device, of which one copies
- * what the other has lent, or does not any more.
+ * KUnit tests of loans: one queue pair of a device copies what another one has
+ * lent, or no longer does.
  */
 #include "compat/compat.h"
 #include "kunit/test_world.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The world that the KUnit tests of memory find.
+ * Setup for the KUnit tests of memory.
  */
 #include <linux/slab.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the KUnit tests of memory share: a device that is not registered, some
- * memory, and short forms of what work requests and peers do with it.
+ * Setup for the KUnit tests of memory: a device that is not registered, some
+ * memory, and short forms of work requests and peers' accesses.
  */
 #ifndef SRDMA_TEST_WORLD_H
 #define SRDMA_TEST_WORLD_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of trains: each packet of one, as built and as the stack cuts it,
- * is compared with the packet that the protocol core builds by itself; and of
- * what decides how long they are.
+ * KUnit tests of trains. They compare each packet of a train, as built and as
+ * the stack cuts it, with the packet that the protocol core builds by itself.
+ * They also test how long trains become.
  */
 #include <kunit/test.h>
 #include <linux/netdevice.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the KUnit tests of trains find, made and freed.
+ * Setup for the KUnit tests of trains.
  */
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the KUnit tests of trains find: a message, and a sender of it whose packets
- * are looked at and not sent.
+ * Setup for the KUnit tests of trains: a message, and a sender whose packets
+ * are examined and not sent.
  */
 #ifndef SRDMA_TRAIN_WORLD_H
 #define SRDMA_TRAIN_WORLD_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of upcalls: each is told, once, by nobody else meanwhile.
+ * KUnit tests of upcalls: each is made, once, and by one CPU at a time.
  */
 #include <kunit/test.h>
 #include <linux/bottom_half.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The only code that touches registered memory: it checks keys, finds the
- * bytes, copies them, and does atomics on them.
+ * The only code that accesses registered memory: it checks keys, finds the
+ * bytes, copies them, and executes atomics on them.
  */
 #include <linux/cache.h>
 #include <linux/libnvdimm.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Why memory cannot be had: the key is looked at again, when it is too late, so
- * that those who succeed pay nothing for it. Should it have changed since, that
- * is what is told.
+ * The reason why an access to memory was refused. The key is looked up again
+ * after the failure, so that accesses that succeed pay nothing. If the key has
+ * changed meanwhile, the reason describes the new state.
  *
- * A user is told of his own keys only: that somebody else has a key of some
- * number is none of his business, and to him the number is nobody's.
+ * A user learns about its own keys only. Whether another user has a key of some
+ * number is not reported: to this user, no key has that number.
  */
 #include <linux/ktime.h>
 

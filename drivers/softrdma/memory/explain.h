@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Why memory cannot be had, for those who are told of it.
+ * The reason why an access to memory was refused, for error records.
  */
 #ifndef SRDMA_EXPLAIN_H
 #define SRDMA_EXPLAIN_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Keys: how a number from a work request or the wire names registered memory,
- * and how that memory is taken away from those who use it.
+ * and how that memory is taken away from its users.
  *
- * Every key has a gate. An access enters it, checks the key, touches the
- * memory and leaves, all with bottom halves disabled. Whoever changes what a
- * key names closes the gate and waits until the last one inside has left:
- * while the gate is open nothing behind it changes, and once it is closed and
- * drained nobody looks.
+ * Every key has a gate. An access enters the gate, checks the key, accesses the
+ * memory and leaves, all with bottom halves disabled. Code that changes what a
+ * key names closes the gate, and waits until the last access has left. While
+ * the gate is open, nothing behind it changes. Once it is closed and drained,
+ * nobody reads it.
  */
 #ifndef SRDMA_KEYS_H
 #define SRDMA_KEYS_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Loans: who gives one, and how it is called back.
+ * Loans: how the sender lends memory, and how it takes the memory back.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Loans: memory of a request that is under way, lent to a receiver on the same
- * device. The receiver copies from it when it gets to it, which may be never:
- * a loan can be called back at any time, and then nobody copies any more.
+ * Loans: memory of a request under way, lent to a receiver on the same device.
+ * The receiver copies from it when it processes the request, which may be
+ * never. The sender can take the loan back at any time. After that, nobody
+ * copies.
  */
 #ifndef SRDMA_LOAN_H
 #define SRDMA_LOAN_H

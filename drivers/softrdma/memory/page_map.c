@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How pages are cut into blocks: as large as their contiguity allows, so that
- * a region of huge pages needs a short table, and any position is found by a
- * shift.
+ * How pages are divided into blocks. Blocks are as large as the pages'
+ * contiguity allows. So a region of huge pages needs a short table, and a shift
+ * finds any position.
  */
 #include <linux/bitops.h>
 #include <linux/mm.h>

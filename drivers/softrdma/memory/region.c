@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: what they name, and how that is changed and taken away, by
- * verbs and by work requests.
+ * Memory regions: what they name, and how verbs and work requests change that
+ * or take it away.
  */
 #include <linux/overflow.h>
 

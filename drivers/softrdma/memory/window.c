@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory windows: binding, invalidation.
+ * Memory windows: binding and invalidation.
  *
- * A bound window is counted at its region, which can then neither be
- * deregistered nor changed: an access through a window has to enter the gate
+ * A region counts its bound windows. Until they are gone it can neither be
+ * deregistered nor changed. So an access through a window has to enter the gate
  * of the window only.
  */
 #include "memory/region.h"

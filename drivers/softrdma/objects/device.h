@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * One RDMA device: what the verbs objects and the data path find it by.
+ * One RDMA device, and the tables by which the verbs and the data path find
+ * objects.
  */
 #ifndef SRDMA_DEVICE_H
 #define SRDMA_DEVICE_H

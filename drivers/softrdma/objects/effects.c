@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Word of what rules want done to a QP or a device.
+ * Records the effects of rules on a QP or a device.
  */
 #include "objects/device.h"
 #include "objects/effects.h"

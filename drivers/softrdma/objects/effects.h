@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rules want done to a QP, its queues or its device: noted where the rule
- * hits, and done where it may be.
+ * Effects of rules on a QP, its queues or its device. They are recorded where
+ * the rule matches, and executed later where that is allowed.
  */
 #ifndef SRDMA_EFFECTS_H
 #define SRDMA_EFFECTS_H

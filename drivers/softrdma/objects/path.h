@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A way to a peer: what an engine keeps of it.
+ * A path to a peer: the route and headers that an engine keeps.
  */
 #ifndef SRDMA_PATH_H
 #define SRDMA_PATH_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs, as everybody uses them: found and kept, asked what their state
- * allows, brought to the error state, and telling their consumer of it.
+ * Queue pairs, for all their users: finding one, holding a reference, what its
+ * state allows, the error state, and events to its consumer.
  */
 #include "memory/loan.h"
 #include "objects/device.h"

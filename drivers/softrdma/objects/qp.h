@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Queue pairs: what they are, how they are found, kept, and told that something
- * went wrong.
+ * Queue pairs: their structure, look-up and references, and how errors are
+ * reported to them.
  */
 #ifndef SRDMA_QP_H
 #define SRDMA_QP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Records of errors, as far as a QP fills them in.
+ * Error records: the part that a QP fills in.
  */
 #ifndef SRDMA_REPORT_H
 #define SRDMA_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Why something failed: a code, and the numbers that belong to it. Sentences are
- * made of them by softrdma(8).
+ * The cause of a failure: a code, and the numbers that belong to it.
+ * softrdma(8) turns it into a sentence.
  */
 #ifndef SRDMA_CAUSE_H
 #define SRDMA_CAUSE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The log of a device's errors. A log has room for some records, and the oldest
- * goes when there is another one; memory is allocated when a user makes his first
+ * The log of a device's errors. A log has room for some records; a new record
+ * replaces the oldest. The memory is allocated when a user makes the first
  * object, and not when something fails.
  */
 #include <linux/cred.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The log of a device's errors: what failed last, for each user. Who finds that
- * something has failed adds a record; softrdma(8) shows them in sentences.
+ * The log of a device's errors: the last failures of each user. Code that finds
+ * a failure adds a record; softrdma(8) prints the records as sentences.
  *
- * Each user has a log of his own, so that nobody loses records to another. It
- * stays when his last object has gone: that is when people look.
+ * Each user has a log of its own, so that no user loses records to another. The
+ * log stays when the last object of the user is destroyed, because people read
+ * it then.
  */
 #ifndef SRDMA_ERRORS_H
 #define SRDMA_ERRORS_H

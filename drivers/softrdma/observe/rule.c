@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Faults by rule: which of what passes a point is meant.
+ * Faults by rule: which packet, request or verb a rule matches.
  */
 #include <linux/math64.h>
 #include <linux/sched.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Faults by rule: which packet, work request or verb it is that goes wrong, and
- * how. Whoever passes such a point asks here, and does what the rule says.
- * Documentation/softrdma/guide/faults.rst says how to use them.
+ * Faults by rule: which packet, work request or verb goes wrong, and how. Code
+ * at a fault point asks here, and does what the rule says.
+ * Documentation/softrdma/guide/faults.rst explains how to use rules.
  *
- * While no device has a rule for a point it costs a no-op.
+ * While no device has a rule for a point, the point costs a no-op.
  */
 #ifndef SRDMA_RULE_H
 #define SRDMA_RULE_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Engines that stall: the knobs, of the kernel's own kind, are in debugfs under
- * softrdma/.
+ * Engines that stall. The fault attributes are in debugfs, under softrdma/.
  */
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>

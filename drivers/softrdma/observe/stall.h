@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Engines that stall, for tests of what may happen meanwhile, where the kernel can
- * inject faults (CONFIG_FAULT_INJECTION); elsewhere the questions are constants,
- * and nothing is left of them. What users want to go wrong is in observe/rule.h.
+ * Engines that stall, for tests of what happens meanwhile. This needs a kernel
+ * that can inject faults (CONFIG_FAULT_INJECTION). Elsewhere the checks are
+ * constants and compile to nothing. Faults for users are in observe/rule.h.
  * Documentation/softrdma/internals/debug-kernel.rst says more.
  */
 #ifndef SRDMA_STALL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Completions: a ring that the kernel fills and the consumer empties, and word
- * to a consumer that waits.
+ * Completions: a ring that the kernel fills and the consumer empties, and
+ * events to a consumer that waits.
  */
 #include "objects/device.h"
 #include "observe/counters.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Completion queues: how news gets to their consumers.
+ * Completion queues: how completions get to their consumers.
  */
 #ifndef SRDMA_COMPLETION_H
 #define SRDMA_COMPLETION_H

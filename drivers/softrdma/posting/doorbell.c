@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Doorbells. Each is a run of the send engine, there and then, where that can
- * run. But short messages that are posted one by one, as fast as can be, cost
- * less when one run takes many of them, and one skb carries them. So a request
- * of user space may wait for those that follow it: when nobody is to be told of
- * it, and when requests have followed each other for a while, without one of the
- * peer's between them.
+ * Doorbells. A doorbell usually runs the send engine at once. But many short
+ * messages that are posted one by one cost less if one run takes several of
+ * them, and one skb carries them. So a request of user space may wait for the
+ * next ones: if it asks for no completion, and if requests have followed each
+ * other for a while with no request of the peer between them.
  *
- * That another one follows is a guess. A wrong one costs the request WAIT_NS,
- * and puts the next guess off, for longer each time.
+ * Whether another request follows is a guess. A wrong guess delays the request
+ * by WAIT_NS, and postpones the next guess, longer each time.
  */
 #include <linux/ktime.h>
 #include <linux/minmax.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Doorbells: whether what was posted is sent at once, or waits for what
- * follows.
+ * Doorbells: whether a posted request is sent at once, or waits for the next
+ * ones.
  */
 #ifndef SRDMA_DOORBELL_H
 #define SRDMA_DOORBELL_H

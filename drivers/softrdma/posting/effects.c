@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What rules want done to a QP and its queues (objects/effects.h). The owner of
- * its send engine does it: the QP does not go away meanwhile, nor do its queues.
+ * Effects of rules on a QP and its queues (objects/effects.h). The owner of its
+ * send engine executes them: meanwhile neither the QP nor its queues can go
+ * away.
  */
 #include "objects/effects.h"
 #include "objects/qp.h"

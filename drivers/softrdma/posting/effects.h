@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rules want done to a QP and its queues, done.
+ * Effects of rules on a QP and its queues.
  */
 #ifndef SRDMA_POSTING_EFFECTS_H
 #define SRDMA_POSTING_EFFECTS_H

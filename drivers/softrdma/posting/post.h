@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Posting: how work gets in.
+ * Posting: how work requests get to the engines.
  */
 #ifndef SRDMA_POST_H
 #define SRDMA_POST_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Shared receive queues: requests are taken, and the consumer hears when few
- * are left.
+ * Shared receive queues: taking requests from them, and the event for the
+ * consumer when few are left.
  */
 #include "posting/srq.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CRC-32, eight bytes a step, in portable C; or by whatever faster function
- * the environment has for long runs.
+ * CRC-32 in portable C, eight bytes a step. For long runs the environment may
+ * provide a faster function.
  */
 #include <linux/cache.h>
 #include <linux/string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The opcode and work request tables. They are const and complete: what is
- * not in them does not exist for the driver.
+ * The opcode and work request tables. They are const and complete: the driver
+ * knows no others.
  */
 #include <linux/types.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The queue of a requester and what it sends next. A PSN is complete when
- * the peer has said so (SEND, WRITE) or when its response is in place (READ,
- * atomic, FLUSH): the two are kept apart, so that a READ whose response was
- * lost is asked for again without repeating what the peer has executed since.
+ * The queue of a requester, and what it sends next. A PSN of a SEND or WRITE is
+ * complete when the peer has acknowledged it. A PSN of a READ, atomic or FLUSH
+ * is complete when its response is in place. The two are kept apart. So the
+ * requester can ask again for a READ whose response was lost, without repeating
+ * what the peer has executed since.
  */
 #include <linux/limits.h>
 #include <linux/log2.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the parts of the requester know of each other: rc_req.c has the queue
- * and the sending, rc_req_resp.c the responses, rc_req_time.c the timers and
- * the window.
+ * Internal interfaces of the requester: rc_req.c has the queue and the sending,
+ * rc_req_resp.c the responses, rc_req_time.c the timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H

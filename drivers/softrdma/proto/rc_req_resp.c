@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a response tells the requester. Any response says that the peer has
- * executed everything in front of it (coalesced and implied acknowledges);
- * a READ or atomic in front of it that has no answer has lost it and is
- * asked for again at once.
+ * What a response does to the requester. Any response says that the peer has
+ * executed everything before it (coalesced and implied acknowledges). An
+ * earlier READ or atomic without a response has lost it, and is repeated at
+ * once.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a request is to the responder. A request counts only when it has been
- * executed; until then a RNR NAK or a second try sees the state untouched.
+ * What a request does to the responder. A request changes the state only when
+ * it has been executed. Until then a RNR NAK or a second attempt finds the
+ * state unchanged.
  */
 #include <linux/limits.h>
 #include <linux/log2.h>

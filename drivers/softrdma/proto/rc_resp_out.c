@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Which response goes out next. Responses leave in the order of their PSNs:
- * READ data and atomic results first, oldest first, then one acknowledge for
- * everything, or the NAK. A READ asked for again restarts where it is asked
- * for, in front of what is behind it.
+ * Which response to send next. Responses leave in the order of their PSNs: READ
+ * data and atomic results first, oldest first, then one acknowledge for
+ * everything, or the NAK. A repeated READ starts where the requester asks for
+ * it, before later ones.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>

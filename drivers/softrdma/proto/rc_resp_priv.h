@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the halves of the responder know of each other: rc_resp.c judges
- * requests, rc_resp_out.c gives the answers.
+ * Internal interfaces of the responder: rc_resp.c judges requests,
+ * rc_resp_out.c makes the responses.
  */
 #ifndef SRDMA_PROTO_RC_RESP_PRIV_H
 #define SRDMA_PROTO_RC_RESP_PRIV_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Runs: which packet continues another, and what they are together.
+ * Runs: which packet continues another one, and what they are together.
  */
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What is decided about a datagram: may it go out, does it belong here, does
- * it fit. Also the P_Key comparison, which every transport makes.
+ * Decisions about datagrams: whether one may be sent, whether it is for this
+ * QP, whether it fits. Also the P_Key comparison, which every transport makes.
  */
 #ifndef SRDMA_PROTO_UD_H
 #define SRDMA_PROTO_UD_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive work queues: user space or a kernel consumer adds, a receive engine
- * takes, each request copied once and checked in the copy.
+ * Receive work queues: user space or a kernel consumer adds requests, and a
+ * receive engine takes them. Each request is copied once and checked in the
+ * copy.
  */
 #include <linux/slab.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Ring memory: whole pages, charged to the user, one piece for the kernel, and
- * kept until both the object and the last mapping are gone.
+ * Memory of rings: whole pages, charged to the user, contiguous for the kernel.
+ * It is kept until both the object and the last mapping are gone.
  */
 #include <linux/gfp.h>
 #include <linux/log2.h>

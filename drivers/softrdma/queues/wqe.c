@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Slots of user rings to private work requests. The slot is a copy, so it
- * holds still; but all of it is what an untrusted process wrote.
+ * Decodes slots of user rings into private work requests. The slot is a copy
+ * and does not change, but an untrusted process wrote all of it.
  */
 #include <linux/build_bug.h>
 #include <linux/minmax.h>

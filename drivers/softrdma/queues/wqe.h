@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Work requests in private memory: what a slot of a shared ring said, once,
- * checked. Nothing here touches a ring, and nothing else interprets a slot.
+ * Work requests in private memory: the contents of a slot of a shared ring,
+ * read once and checked. This code accesses no ring, and no other code
+ * interprets a slot.
  */
 #ifndef SRDMA_WQE_H
 #define SRDMA_WQE_H

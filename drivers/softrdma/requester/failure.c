@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Requests that fail. Whoever finds it says why here; the request completes later,
- * when all before it have, or never so, when an earlier one fails meanwhile. When
- * it completes, its vendor_err says why, and so does the log.
+ * Requests that fail. The code that finds a failure records the cause here. The
+ * request completes later, after all earlier ones; if an earlier one fails
+ * meanwhile, this one is flushed instead. When it completes, its vendor_err and
+ * the log say why.
  *
- * None of this is inlined: requests that do not fail should not pay for it.
+ * No function here is inlined: requests that succeed should not pay for it.
  */
 #include <rdma/softrdma-abi.h>
 

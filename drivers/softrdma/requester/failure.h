@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Requests that fail: why, kept until they complete so, and told then.
+ * Requests that fail: the cause, kept until they complete, and reported then.
  */
 #ifndef SRDMA_FAILURE_H
 #define SRDMA_FAILURE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The requester of a QP: made and ended, and told what verbs change.
+ * The requester of a QP: creation, destruction, and changes by verbs.
  */
 #include "compat/compat.h"
 #include "objects/device.h"

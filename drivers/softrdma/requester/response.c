@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the send engine hears: responses are judged by the protocol core and
- * their data placed, timeouts are counted, and requests leave the queue with
- * a completion.
+ * The receiving part of the send engine. The protocol core judges responses;
+ * this file places their data, handles timeouts, and removes requests from the
+ * queue with a completion.
  */
 #include "objects/device.h"
 #include "objects/qp.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The half of the send engine that hears: responses, timeouts, completions.
+ * The receiving part of the send engine: responses, timeouts, completions.
  */
 #ifndef SRDMA_RESPONSE_H
 #define SRDMA_RESPONSE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Room for the requests of a send queue that are begun: for a few at first, for
- * more when more are posted at once.
+ * Memory for the requests of a send queue that are begun: for a few at first,
+ * for more when more are posted at once.
  */
 #include <linux/memcontrol.h>
 #include <linux/sched/mm.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Room for the requests of a send queue that are begun: srdma_requester.store,
- * a part of what the send engine owns.
+ * Memory for the requests of a send queue that are begun:
+ * srdma_requester.store, which the send engine owns.
  */
 #ifndef SRDMA_STORE_H
 #define SRDMA_STORE_H

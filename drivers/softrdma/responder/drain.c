@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receives that user space posts to a queue pair in the error state are to be
- * flushed, but nobody tells of them: receives ring no doorbell, and no packet
- * makes the engine look any more. Programs wait for that flush, to know that a
- * queue pair has no more to say, and most of them poll, so that they enter the
- * kernel for nothing else either.
+ * Receives that user space posts to a queue pair in the error state have to be
+ * flushed. But receives ring no doorbell, and no packet makes the engine look
+ * any more. Programs wait for the flush, to know that the queue pair is
+ * finished. Most of them poll, so they do not enter the kernel either.
  *
- * So as long as a device has such queue pairs, a timer looks at their rings: one
- * for all of them, which reads one word of each. It cannot be one that waits for
- * a CPU that is awake: the program may poll on another one. Nor can it take more
- * time the longer nothing comes: whenever the first receive comes, a program
- * waits for its flush. A queue pair that is left in error for hours has a CPU
- * woken some 150 times a second; a device without one has no timer.
+ * So while a device has such queue pairs, a timer reads their rings. There is
+ * one timer for all of them, and it reads one word of each ring. It must not
+ * depend on a CPU that is awake: the program may poll on another one. It must
+ * not slow down when nothing comes: whenever the first receive comes, a program
+ * waits for its flush. A queue pair left in error for hours wakes a CPU some
+ * 150 times a second. A device without one has no timer.
  *
- * Receives of an SRQ stay there, and a kernel consumer's post is a call.
+ * Receives of an SRQ stay there. A kernel consumer posts by a call, so it needs
+ * no timer.
  */
 #include "compat/compat.h"
 #include "objects/device.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The receive engine: takes requests from the inbox, asks the protocol core
- * what they are, does what they say, and answers (responder/reply.c).
+ * what they are, executes them, and has them answered (responder/reply.c).
  */
 #include "objects/device.h"
 #include "objects/qp.h"

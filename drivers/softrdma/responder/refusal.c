@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Requests of a peer that are refused, and receive requests that fail. The peer
- * hears what the NAK says and no more; why it was sent is told here, to the user
- * of the QP that was asked.
+ * learns what the NAK says and no more. The reason goes into the log of the
+ * user of the responding QP.
  *
- * None of this is inlined: requests that are executed should not pay for it.
+ * No function here is inlined: requests that succeed should not pay for it.
  */
 #include "memory/explain.h"
 #include "objects/device.h"

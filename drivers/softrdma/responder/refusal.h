@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Requests of a peer that are refused, and receive requests that fail: why.
+ * Requests of a peer that are refused, and receive requests that fail: the
+ * reason.
  */
 #ifndef SRDMA_REFUSAL_H
 #define SRDMA_REFUSAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The half of the receive engine that answers.
+ * The sending part of the receive engine.
  */
 #ifndef SRDMA_REPLY_H
 #define SRDMA_REPLY_H

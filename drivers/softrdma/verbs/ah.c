@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles: checked when made. Requests of user space name them by number,
- * those of a kernel consumer are given what they lead to when posted.
+ * Address handles, checked when they are made. Requests of user space name them
+ * by number. A request of a kernel consumer gets a copy of the address when it
+ * is posted.
  */
 #include <linux/etherdevice.h>
 #include <net/ipv6.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Completion queues as verbs know them: creation, resizing, destruction.
+ * Completion queues: creation, resizing, destruction.
  */
 #include "compat/compat.h"
 #include "objects/device.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast: the groups of a device and their members. To receive what comes
- * from other hosts the interface joins each group by IGMP or MLD, as long as
- * the group has a member.
+ * Multicast: the groups of a device and their members. To receive packets from
+ * other hosts, the interface joins each group by IGMP or MLD as long as the
+ * group has a member.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>

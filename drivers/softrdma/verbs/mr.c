@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions as verbs know them: registration, change, deregistration.
+ * Memory regions: registration, change, deregistration.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory windows as verbs know them: allocation and deallocation.
+ * Memory windows: allocation and deallocation.
  */
 #include <linux/slab.h>
 

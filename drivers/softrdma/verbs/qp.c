@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs: creation, queries, look-up, destruction. What state they are
- * in, and what that means, is in verbs/qp_state.c.
+ * Queue pairs: creation, queries, look-up, destruction. Their state machine is
+ * in verbs/qp_state.c.
  */
 #include <linux/slab.h>
 

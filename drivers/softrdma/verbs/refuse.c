@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Verbs that are refused, for the log. What the core refuses before it asks the
- * driver is not seen here.
+ * Verbs that are refused, for the log. The driver does not see what the core
+ * refuses before calling it.
  */
 #include "objects/device.h"
 #include "objects/qp.h"

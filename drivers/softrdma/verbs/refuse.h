@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Verbs that are refused: an errno says little, so the log has the reason.
+ * Verbs that are refused. An errno says little, so the log has the reason.
  */
 #ifndef SRDMA_REFUSE_H
 #define SRDMA_REFUSE_H

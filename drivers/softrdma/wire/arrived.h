@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What an skb says that has arrived: its control block, and, where it comes from a
- * QP of the same device, what its data begin with.
+ * What a received skb says: its control block, and, if it comes from a QP of
+ * the same device, the header of its data.
  */
 #ifndef SRDMA_ARRIVED_H
 #define SRDMA_ARRIVED_H

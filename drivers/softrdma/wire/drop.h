@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The end of packets that nobody gets: counted, and shown to who traces.
+ * Packets that are dropped: counted, and shown to tracing.
  */
 #ifndef SRDMA_DROP_H
 #define SRDMA_DROP_H

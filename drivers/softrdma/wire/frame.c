@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Frames: made of what is on its way, and changed.
+ * Frames: made from outgoing or received packets, and changed.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Frames: packets one by one, each in a linear skb of its own that may be
- * written to, from the IP header on. Only who wants to touch or to show single
- * packets makes them; everybody else has trains and looped bursts.
+ * Frames: single packets, each in a linear skb of its own that may be written
+ * to, from the IP header on. They are made only to change or show single
+ * packets. All other code uses trains and looped bursts.
  */
 #ifndef SRDMA_FRAME_H
 #define SRDMA_FRAME_H

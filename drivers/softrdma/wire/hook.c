@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From the network to the engine it is for: a netfilter hook takes what the
- * filters let in, whole, before a socket would get it in pieces; then the QP
- * is found and the packets are put into an inbox.
+ * From the network to an engine. A netfilter hook takes packets that the
+ * filters let in, as whole skbs, before a socket would get single packets. Then
+ * the QP is found, and the packets are put into an inbox.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>

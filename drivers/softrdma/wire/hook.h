@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * From the network, or from a QP of the same device, to the engine it is for.
+ * From the network, or from a QP of the same device, to an engine.
  */
 #ifndef SRDMA_HOOK_H
 #define SRDMA_HOOK_H

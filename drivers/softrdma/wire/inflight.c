@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bytes in flight: each skb for the wire carries a reference to its QP and how
- * many bytes it was charged for, and gives both back when it is freed, or when
- * it crosses to another namespace or host.
+ * Bytes in flight: each skb for the wire holds a reference to its QP and the
+ * number of bytes that it was charged for. It gives both back when it is freed,
+ * or when it crosses to another namespace or host.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>

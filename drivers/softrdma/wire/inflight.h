@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a QP has handed to the network and the host has not let go of yet: a
- * bound on it, and word for an engine that met the bound.
+ * Bytes that a QP has handed to the network and that have not left the host: a
+ * limit on them, and an event for an engine that met the limit.
  */
 #ifndef SRDMA_INFLIGHT_H
 #define SRDMA_INFLIGHT_H

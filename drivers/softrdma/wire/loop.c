@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Looped skbs: a burst for a QP of the same device is one skb, with a struct
- * srdma_loop in place of the packets' headers and then the payload, or where it
- * is lent.
+ * Looped skbs: a burst for a QP of the same device is one skb. It has a struct
+ * srdma_loop in place of the packets' headers, and then the payload, or where
+ * the payload is lent from.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>

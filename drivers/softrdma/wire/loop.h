@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Looped skbs: what a burst is for a QP of the same device.
+ * Looped skbs: bursts for a QP of the same device.
  */
 #ifndef SRDMA_LOOP_H
 #define SRDMA_LOOP_H

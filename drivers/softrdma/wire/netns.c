@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Network namespaces: the sockets that reserve the RoCE port, and the receive
- * hooks, while a namespace has links; and the tables from an address or an
- * interface to the device that has it.
+ * Network namespaces: while a namespace has links, sockets that reserve the
+ * RoCE port, and the receive hooks; also the tables from an address or an
+ * interface to its device.
  */
 #include <linux/if_vlan.h>
 #include <linux/jhash.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What is to be sent, as an engine says it.
+ * What an engine wants to have sent.
  */
 #ifndef SRDMA_OUTGOING_H
 #define SRDMA_OUTGOING_H

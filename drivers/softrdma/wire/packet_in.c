@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What arrived, packet by packet: each is found in its skb, parsed, its ICRC
- * verified where nobody has vouched for it, and matched with the engine that
- * asks. The bytes stay where they are, and are never written to: a packet
- * socket may look at the same ones.
+ * Received packets, one by one. Each is found in its skb and parsed, its ICRC
+ * is verified unless the stack vouches for it, and it is matched with the
+ * engine that asks. The bytes stay where they are and are never written to: a
+ * packet socket may read the same ones.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What arrived: an skb with one packet or with many, from the wire or from a
- * QP of the same device, taken apart one packet at a time by the engine that
- * owns the QP.
+ * Received skbs, with one packet or with many, from the wire or from a QP of
+ * the same device. The engine that owns the QP takes one apart packet by
+ * packet.
  */
 #ifndef SRDMA_PACKET_IN_H
 #define SRDMA_PACKET_IN_H

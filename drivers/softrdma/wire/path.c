@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Paths: is the peer on this device, and if not, by which route is it reached,
- * with which headers, and how long may a train be there.
+ * Paths: whether the peer is on this device, and if not, the route and headers
+ * to reach it, and how long a train may be.
  */
 #include <linux/jhash.h>
 #include <linux/netdevice.h>

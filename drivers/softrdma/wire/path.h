@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The way from an engine to a peer: looked up once, kept while it is good.
+ * The path from an engine to a peer: looked up once, and kept while it is
+ * valid.
  */
 #ifndef SRDMA_WIRE_PATH_H
 #define SRDMA_WIRE_PATH_H

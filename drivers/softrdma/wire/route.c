@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Routes: what the stack is asked for, and what its answer depends on.
+ * Routes: the look-ups in the stack, and what their results depend on.
  */
 #include <net/fib_rules.h>
 #include <net/ipv6.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The short way in. A packet for a connected QP is taken as it leaves the
- * interface's own layer, when the IP stack would do nothing with it but bring
- * it to wire/hook.c: no filter would see it, no packet socket, and it was the stack
- * that brought one with the same addresses the last time, by routes that have
- * not changed. Everything else goes to the stack.
+ * interface's own layer, if the IP stack would only bring it to wire/hook.c.
+ * That is so if no filter and no packet socket would see it, and if the stack
+ * has let in an earlier packet with the same addresses, by routes that have not
+ * changed. Everything else goes to the stack.
  *
- * What routing's answer depends on besides the addresses is a *pass*, a number
- * that changes with it. The QP, which knows the addresses, keeps the one of the
- * last packet that the stack has let in. Sockets keep its routes likewise
- * (early demultiplexing).
+ * The result of routing depends on more than the addresses. A *pass* is a
+ * number that changes with these things. The QP knows the addresses, and keeps
+ * the pass of the last packet that the stack has let in. Sockets keep their
+ * routes in the same way (early demultiplexing).
  */
 #include <linux/inetdevice.h>
 #include <linux/netfilter_netdev.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The short way in: past the IP stack, where it has nothing to say.
+ * The short way in: past the IP stack, if it would do nothing.
  */
 #ifndef SRDMA_SHORTCUT_H
 #define SRDMA_SHORTCUT_H

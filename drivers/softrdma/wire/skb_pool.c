@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory for the heads and the fragments of skbs that we build: a few pages for
- * each CPU, used in turn, so that one that comes round again is likely to be
- * free, and neither allocated nor cleared anew.
+ * Memory for the heads and fragments of skbs that the driver builds: a few
+ * pages for each CPU, used in turn. A page that comes round again is likely to
+ * be free, and needs neither allocation nor clearing.
  */
 #include <linux/percpu.h>
 #include <linux/skbuff.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Memory for skbs that we build.
+ * Memory for skbs that the driver builds.
  */
 #ifndef SRDMA_SKB_POOL_H
 #define SRDMA_SKB_POOL_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What rules do to packets: each frame is shown to the rules, and goes on as it
- * was, otherwise, twice, later, or not at all.
+ * Effects of rules on packets. Each frame is shown to the rules. Then it goes
+ * on unchanged, changed, twice, later, or not at all.
  *
- * A rule that is about a QP or the device leaves word for its owner: the frame
- * goes on.
+ * A rule about a QP or a device is left to the owner of that object, and the
+ * frame goes on.
  */
 #include <net/ipv6.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What rules do to packets, one by one (observe/rule.h).
+ * Effects of rules on single packets (observe/rule.h).
  */
 #ifndef SRDMA_TAMPER_H
 #define SRDMA_TAMPER_H

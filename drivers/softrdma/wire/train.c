@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Trains: one skb that carries consecutive packets, of one burst or of many,
- * each complete with BTH, pad and ICRC, to be cut by UDP segmentation where
- * they have to go one by one.
+ * each complete with BTH, pad and ICRC. UDP segmentation cuts it where packets
+ * have to go one by one.
  *
- * Packets are back to back, behind the IP and the UDP header in a short train,
- * and in fragments in a long one. Each packet is contiguous in memory: so its
- * headers are written in place, and its sum runs once over what was just copied.
+ * Packets are back to back, behind the IP and UDP headers in a short train, and
+ * in fragments in a long one. Each packet is contiguous in memory. So its
+ * headers are written in place, and its sum runs once over what was just
+ * copied.
  */
 #include <linux/skbuff.h>
 #include <net/checksum.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Sending: to a QP of this device, or through the stack, where netfilter, tc
- * and captures see our packets like any others.
+ * and captures see the packets like any others.
  */
 #include <linux/skbuff.h>
 #include <net/ip.h>

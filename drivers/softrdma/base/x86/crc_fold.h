@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * When the code of crc_fold.S may be used.
+ * Whether the code of crc_fold.S can be used on this CPU.
  */
 #ifndef SRDMA_X86_CRC_FOLD_H
 #define SRDMA_X86_CRC_FOLD_H
