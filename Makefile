@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool install-dkms install-tools install-vm tarball deb rpm release package-test \
+	tool install-dkms install-tools install-vm tarball deb rpm release package-test ci-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
@@ -73,6 +73,7 @@ Testing, from cheap to dear
 
   make compile-matrix    the module for every kernel that Debian has, W=1;
                          [SERIES='6.12 7.3-rt'] or COMPILERS=1: several compilers
+  make ci-test           the action, in machines with Debian 12 and 13; its fallback
   make package-test      install, upgrade, remove the packages in clean Debian 12
                          and 13; links after a reboot, in a machine with systemd
 
@@ -129,6 +130,10 @@ install-dkms install-vm:
 
 tarball deb rpm release:
 	@scripts/package $@
+
+ci-test:
+	@scripts/deps build vm ci
+	@tools/testing/ci/run $(T)
 
 package-test:
 	@tools/testing/package/package $(T)
