@@ -15,12 +15,14 @@
  * struct cause - a cause and what is said of it
  * @code: enum srdma_err
  * @name: a word
+ * @verb: that it is about; NULL: it is none of a verb
  * @sentence: with {facts}; see cause_say()
  * @help: what usually helps
  */
 struct cause {
 	uint16_t code;
 	const char *name;
+	const char *verb;
 	const char *sentence;
 	const char *help;
 };

@@ -232,6 +232,7 @@ static void say_what(char *to, size_t room, const struct record *record)
 {
 	const char *status = find_word(statuses,
 				       record->value[SRDMA_ERR_A_STATUS]);
+	const struct cause *cause = cause_find(record->value[SRDMA_ERR_A_CODE]);
 	uint32_t bytes = record->value[SRDMA_ERR_A_BYTES];
 	char peer[128], target[64];
 
@@ -258,7 +259,9 @@ static void say_what(char *to, size_t room, const struct record *record)
 		snprintf(to, room, "completion queue overran");
 		break;
 	default:
-		snprintf(to, room, "verb failed with %s", errno_of(record));
+		snprintf(to, room, "%s failed with %s",
+			 cause && cause->verb ? cause->verb : "a verb",
+			 errno_of(record));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cause.h"
+#include "names.h"
 
 /**
  * struct text - text that is being made
@@ -52,19 +53,20 @@ static bool has(const struct numbers *n, enum srdma_err_fact fact)
 	return n->has & 1 << fact;
 }
 
-/* As 640 us, 3.2 ms, 2 s. */
+/* As 640 us, 3.2 ms, 2 s, 1.5 h. */
 static void add_time(struct text *text, uint64_t ns)
 {
 	static const struct {
 		uint64_t ns;
 		const char *unit;
 	} units[] = {
+		{ 3600000000000, "h" }, { 60000000000, "min" },
 		{ 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" },
 		{ 1, "ns" },
 	};
 	int i = 0;
 
-	while (i < 3 && ns < units[i].ns)
+	while (i < 5 && ns < units[i].ns)
 		i++;
 	add(text, "%.3g %s", (double)ns / units[i].ns, units[i].unit);
 }
@@ -175,6 +177,13 @@ static void add_who(struct text *text, const struct numbers *n)
 	add_by(text, n->facts[SRDMA_FACT_BY]);
 }
 
+static void add_verb(struct text *text, const struct numbers *n)
+{
+	const char *verb = find_word(verbs, n->facts[SRDMA_FACT_VALUE]);
+
+	add(text, "%s", verb ?: "a verb");
+}
+
 /**
  * struct word - a word in braces
  * @word: itself; with ":x" behind it a number is a hexadecimal one
@@ -202,6 +211,7 @@ static const struct word {
 	{ "state", SRDMA_FACT_STATE, add_the_state },
 	{ "index", SRDMA_FACT_INDEX },
 	{ "value", SRDMA_FACT_VALUE },
+	{ "verb", SRDMA_FACT_VALUE, add_verb },
 	{ "limit", SRDMA_FACT_LIMIT },
 };
 
@@ -222,7 +232,7 @@ static void add_word(struct text *text, const struct word *word, bool hex,
 		     const struct numbers *n)
 {
 	if (!has(n, word->fact))
-		add(text, "?");
+		add(text, "<%s>", word->word);
 	else if (word->add)
 		word->add(text, n);
 	else

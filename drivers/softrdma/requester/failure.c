@@ -188,8 +188,6 @@ static u16 why_not_invalidated(enum srdma_mem_why why)
 	case SRDMA_MEM_STATE:
 	case SRDMA_MEM_ACCESS:
 		return SRDMA_ERR_INV_KIND;
-	case SRDMA_MEM_BUSY:
-		return SRDMA_ERR_INV_BOUND;
 	case SRDMA_MEM_QP:
 		return SRDMA_ERR_INV_QP;
 	default:

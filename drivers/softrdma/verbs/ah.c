@@ -40,12 +40,9 @@ int srdma_av_init(struct srdma_av *av, struct srdma_dev *dev, bool is_user,
 
 	/* RoCE has no addressing but by GIDs. */
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
-		return srdma_refuse(&dev->ib, is_user,
-				    SRDMA_REFUSED(AH_GRH, EINVAL, 0, 0));
+		return -EINVAL;
 	if (port && port != SRDMA_PORT)
-		return srdma_refuse(&dev->ib, is_user,
-				    SRDMA_REFUSED(AH_PORT, EINVAL, port,
-						  SRDMA_PORT));
+		return -EINVAL;
 	if (rdma_gid_attr_network_type(sgid) == RDMA_NETWORK_ROCE_V1)
 		return -EINVAL;
 	/* A packet cannot leave with one family and arrive with another. */
@@ -168,11 +165,12 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	struct srdma_ah *ah = to_sah(ib);
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_AH, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_CREATE_AH, 0) ?:
 	      srdma_udata_no_input(udata);
 	if (err)
 		return err;
-	err = srdma_dev_count(dev, SRDMA_OBJ_AH);
+	err = srdma_refuse_beyond(dev, udata, SRDMA_OBJ_AH);
 	if (err)
 		return err;
 	err = udata ? create_numbered(ah, init->ah_attr, udata) :

@@ -28,12 +28,8 @@ static int check_create_cq(struct srdma_dev *dev,
 		return srdma_refuse(&dev->ib, is_user,
 				    SRDMA_REFUSED(CQ_SIZE, EINVAL, attr->cqe,
 						  dev->bounds.cqe));
-	if (attr->comp_vector >= dev->ib.num_comp_vectors)
-		return srdma_refuse(&dev->ib, is_user,
-				    SRDMA_REFUSED(CQ_VECTOR, EINVAL,
-						  attr->comp_vector,
-						  dev->ib.num_comp_vectors));
-	return 0;
+	/* The core asks the same for user space. */
+	return attr->comp_vector < dev->ib.num_comp_vectors ? 0 : -EINVAL;
 }
 
 int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
@@ -46,13 +42,14 @@ int srdma_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	struct srdma_ring_spec spec;
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_CQ, 0);
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_CREATE_CQ, 0);
 	if (err)
 		return err;
 	err = check_create_cq(dev, attr, udata) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
-	err = srdma_dev_count(dev, SRDMA_OBJ_CQ);
+	err = srdma_refuse_beyond(dev, udata, SRDMA_OBJ_CQ);
 	if (err)
 		return err;
 
@@ -154,7 +151,8 @@ static int resize_cq(struct srdma_cq *cq, u32 cqe, struct ib_udata *udata)
 		return srdma_refuse(&dev->ib, udata,
 				    SRDMA_REFUSED(CQ_SIZE, EINVAL, cqe,
 						  dev->bounds.cqe));
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_RESIZE_CQ, 0) ?:
+	err = srdma_refuse_by_rule(&dev->ib, udata,
+				   SRDMA_NL_VERB_RESIZE_CQ, 0) ?:
 	      srdma_udata_no_input(udata);
 	if (err)
 		return err;

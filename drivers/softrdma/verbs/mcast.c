@@ -202,13 +202,12 @@ int srdma_mcast_attach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	struct srdma_mcast_group *group;
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ATTACH_MCAST,
-			       ib->qp_num);
+	err = srdma_refuse_by_rule(ib->device, ib->uobject,
+				   SRDMA_NL_VERB_ATTACH_MCAST, ib->qp_num);
 	if (err)
 		return err;
 	if (!is_group(gid))
-		return srdma_refuse(&dev->ib, ib->uobject,
-				    SRDMA_REFUSED(MCAST_GID, EINVAL, 0, 0));
+		return -EINVAL;
 	rtnl_lock();
 	mutex_lock(&dev->mcast_lock);
 	group = srdma_mcast_find(dev, gid);
@@ -249,8 +248,5 @@ int srdma_mcast_detach(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	}
 	mutex_unlock(&dev->mcast_lock);
 	rtnl_unlock();
-	if (member)
-		return 0;
-	return srdma_refuse(&dev->ib, ib->uobject,
-			    SRDMA_REFUSED(MCAST_MEMBER, EINVAL, 0, 0));
+	return member ? 0 : -EINVAL;
 }

@@ -19,7 +19,7 @@ static struct srdma_mr *mr_create(struct ib_pd *pd, enum srdma_mr_kind kind)
 	struct srdma_mr *mr;
 	int err;
 
-	err = srdma_dev_count(dev, SRDMA_OBJ_MR);
+	err = srdma_refuse_beyond(dev, kind == SRDMA_MR_USER, SRDMA_OBJ_MR);
 	if (err)
 		return ERR_PTR(err);
 	mr = kzalloc(sizeof(*mr), SRDMA_GFP);
@@ -68,8 +68,7 @@ static int check_region(struct ib_device *ib, u64 start, u64 length, u64 iova,
 	int err = srdma_mr_check_access(access);
 
 	if (err)
-		return refuse_region(ib, SRDMA_REFUSED(MR_ACCESS, -err, access,
-						       0));
+		return err;
 	err = srdma_mr_check_range(start, length, iova);
 	if (!err)
 		return 0;
@@ -77,11 +76,6 @@ static int check_region(struct ib_device *ib, u64 start, u64 length, u64 iova,
 		return refuse_region(ib, SRDMA_REFUSED(MR_LENGTH, -err, length,
 						       SRDMA_MAX_MR_BYTES));
 	return refuse_region(ib, SRDMA_REFUSED(MR_WRAPS, -err, length, 0));
-}
-
-static int ask_rules(struct ib_device *ib, enum srdma_nl_verb verb)
-{
-	return srdma_rules_verb(&to_sdev(ib)->rules, verb, 0);
 }
 
 /**
@@ -151,7 +145,8 @@ struct ib_mr *srdma_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	struct srdma_mr *mr;
 	int err;
 
-	err = ask_rules(pd->device, SRDMA_NL_VERB_REG_MR) ?:
+	err = srdma_refuse_by_rule(pd->device, true,
+				   SRDMA_NL_VERB_REG_MR, 0) ?:
 	      srdma_udata_no_input(udata) ?:
 	      check_region(pd->device, start, length, iova, access) ?:
 	      srdma_bounds_before(0);
@@ -227,7 +222,8 @@ struct ib_mr *srdma_mr_rereg_user(struct ib_mr *ib, int flags, u64 start,
 		length = mr->umem ? mr->umem->length : 0;
 		iova = ib->iova;
 	}
-	err = ask_rules(ib->device, SRDMA_NL_VERB_REREG_MR) ?:
+	err = srdma_refuse_by_rule(ib->device, true,
+				   SRDMA_NL_VERB_REREG_MR, 0) ?:
 	      srdma_udata_no_input(udata) ?:
 	      check_region(ib->device, start, length, iova, access);
 	if (err)
@@ -282,7 +278,8 @@ struct ib_mr *srdma_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_sg || max_sg > SRDMA_MAX_FRMR_PAGES)
 		return ERR_PTR(-EINVAL);
-	err = ask_rules(pd->device, SRDMA_NL_VERB_REG_MR);
+	err = srdma_refuse_by_rule(pd->device, false, SRDMA_NL_VERB_REG_MR,
+				   0);
 	if (err)
 		return ERR_PTR(err);
 	mr = mr_create(pd, SRDMA_MR_FAST);

@@ -6,6 +6,7 @@
 
 #include "objects/device.h"
 #include "verbs/mw.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 static struct srdma_mw_handle *to_handle(struct ib_mw *ib)
@@ -20,9 +21,10 @@ int srdma_mw_alloc(struct ib_mw *ib, struct ib_udata *udata)
 	struct srdma_mw *mw;
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ALLOC_MW, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, true,
+				   SRDMA_NL_VERB_ALLOC_MW, 0) ?:
 	      srdma_udata_no_input(udata) ?:
-	      srdma_dev_count(dev, SRDMA_OBJ_MW);
+	      srdma_refuse_beyond(dev, true, SRDMA_OBJ_MW);
 	if (err)
 		return err;
 	err = srdma_bounds_room();

@@ -82,8 +82,7 @@ static int check_create_qp(struct srdma_dev *dev,
 	/* QP 1 belongs to the kernel (10.2.4.1). */
 	if (init->qp_type == IB_QPT_GSI &&
 	    (udata || init->port_num != SRDMA_PORT))
-		return srdma_refuse(&dev->ib, udata,
-				    SRDMA_REFUSED(QP_GSI, EINVAL, 1, 0));
+		return -EINVAL;
 	return check_cap(dev, &init->cap, init->srq, udata) ?:
 	       srdma_udata_no_input(udata);
 }
@@ -269,12 +268,13 @@ int srdma_qp_create(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	struct srdma_qp *qp;
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_QP, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_CREATE_QP, 0) ?:
 	      qp_type(ib->device, init, udata, &qpt) ?:
 	      check_create_qp(dev, init, udata);
 	if (err)
 		return err;
-	err = srdma_dev_count(dev, SRDMA_OBJ_QP);
+	err = srdma_refuse_beyond(dev, udata, SRDMA_OBJ_QP);
 	if (err)
 		return err;
 	qp = alloc_qp(ib, init, qpt, udata);
@@ -369,8 +369,8 @@ int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	struct srdma_qp *qp = to_sqp(ib);
 	int err;
 
-	err = srdma_rules_verb(&qp->dev->rules, SRDMA_NL_VERB_QUERY_QP,
-			       qp->qpn);
+	err = srdma_refuse_by_rule(ib->device, qp->is_user,
+				   SRDMA_NL_VERB_QUERY_QP, qp->qpn);
 	if (err)
 		return err;
 	mutex_lock(&qp->mutex);

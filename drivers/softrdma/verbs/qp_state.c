@@ -309,7 +309,7 @@ static int ask_rules(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 
 	if ((mask & IB_QP_STATE) && attr->qp_state <= IB_QPS_ERR)
 		verb = SRDMA_NL_VERB_MODIFY_QP_RESET + attr->qp_state;
-	return srdma_rules_verb(&qp->dev->rules, verb, qp->qpn);
+	return srdma_refuse_by_rule(&qp->dev->ib, qp->is_user, verb, qp->qpn);
 }
 
 int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,

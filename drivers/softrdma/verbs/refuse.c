@@ -53,6 +53,46 @@ int srdma_refuse(struct ib_device *ib, bool is_user,
 }
 
 /**
+ * srdma_refuse_by_rule - refuse a verb if a rule says so
+ * @ib: device
+ * @is_user: as for srdma_refuse()
+ * @verb: which
+ * @qpn: QP that it is about, or 0
+ *
+ * Return: 0, or the error to fail with.
+ */
+int srdma_refuse_by_rule(struct ib_device *ib, bool is_user,
+			 enum srdma_nl_verb verb, u32 qpn)
+{
+	int err = srdma_rules_verb(&to_sdev(ib)->rules, verb, qpn);
+
+	if (!err)
+		return 0;
+	return srdma_refuse(ib, is_user,
+			    SRDMA_REFUSED(VERB_RULE, -err, verb, 0));
+}
+
+/**
+ * srdma_refuse_beyond - count one more object, or refuse it
+ * @dev: device
+ * @is_user: as for srdma_refuse()
+ * @kind: of what
+ *
+ * Return: 0, or -ENOMEM at the limit. srdma_dev_uncount() is to follow.
+ */
+int srdma_refuse_beyond(struct srdma_dev *dev, bool is_user,
+			enum srdma_object kind)
+{
+	int err = srdma_dev_count(dev, kind);
+
+	if (!err)
+		return 0;
+	return srdma_refuse(&dev->ib, is_user,
+			    SRDMA_REFUSED(VERB_OBJECTS, -err, kind,
+					  dev->bounds.objects[kind]));
+}
+
+/**
  * srdma_refuse_modify - refuse to change a QP
  * @qp: queue pair; its mutex is held
  * @index: bits of the attributes that it is about

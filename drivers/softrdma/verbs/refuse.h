@@ -8,8 +8,12 @@
 #include <linux/types.h>
 
 #include <rdma/softrdma-errors.h>
+#include <rdma/softrdma-netlink.h>
+
+#include "base/bounds.h"
 
 struct ib_device;
+struct srdma_dev;
 struct srdma_qp;
 
 /**
@@ -28,6 +32,10 @@ struct srdma_refused {
 
 int srdma_refuse(struct ib_device *ib, bool is_user,
 		 const struct srdma_refused *refused);
+int srdma_refuse_by_rule(struct ib_device *ib, bool is_user,
+			 enum srdma_nl_verb verb, u32 qpn);
+int srdma_refuse_beyond(struct srdma_dev *dev, bool is_user,
+			enum srdma_object kind);
 int srdma_refuse_modify(const struct srdma_qp *qp, u32 index,
 			const struct srdma_refused *refused);
 

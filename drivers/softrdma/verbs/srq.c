@@ -53,11 +53,12 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	struct srdma_srq *srq = to_ssrq(ib);
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_CREATE_SRQ, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_CREATE_SRQ, 0) ?:
 	      check_create_srq(dev, init, udata) ?: srdma_udata_no_input(udata);
 	if (err)
 		return err;
-	err = srdma_dev_count(dev, SRDMA_OBJ_SRQ);
+	err = srdma_refuse_beyond(dev, udata, SRDMA_OBJ_SRQ);
 	if (err)
 		return err;
 
@@ -154,7 +155,8 @@ int srdma_srq_modify(struct ib_srq *ib, struct ib_srq_attr *attr,
 	u32 max_wr, limit;
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_MODIFY_SRQ, 0);
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_MODIFY_SRQ, 0);
 	if (err)
 		return err;
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))

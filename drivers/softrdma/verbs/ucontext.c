@@ -5,6 +5,7 @@
 #include <rdma/rdma_user_rxe.h>
 
 #include "objects/device.h"
+#include "verbs/refuse.h"
 #include "verbs/ucontext.h"
 
 /* The layout that the stock provider was built with. */
@@ -101,9 +102,10 @@ int srdma_ucontext_alloc(struct ib_ucontext *ib, struct ib_udata *udata)
 	struct srdma_dev *dev = to_sdev(ib->device);
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_OPEN_DEVICE, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, true,
+				   SRDMA_NL_VERB_OPEN_DEVICE, 0) ?:
 	      srdma_udata_no_input(udata) ?: srdma_bounds_room();
-	return err ?: srdma_dev_count(dev, SRDMA_OBJ_UCONTEXT);
+	return err ?: srdma_refuse_beyond(dev, true, SRDMA_OBJ_UCONTEXT);
 }
 
 void srdma_ucontext_dealloc(struct ib_ucontext *ib)
@@ -126,12 +128,13 @@ int srdma_pd_alloc(struct ib_pd *ib, struct ib_udata *udata)
 	struct srdma_dev *dev = to_sdev(ib->device);
 	int err;
 
-	err = srdma_rules_verb(&dev->rules, SRDMA_NL_VERB_ALLOC_PD, 0) ?:
+	err = srdma_refuse_by_rule(ib->device, udata,
+				   SRDMA_NL_VERB_ALLOC_PD, 0) ?:
 	      srdma_udata_no_input(udata);
 	/* A kernel consumer's is not charged to the task that happens to run. */
 	if (!err && udata)
 		err = srdma_bounds_room();
-	return err ?: srdma_dev_count(dev, SRDMA_OBJ_PD);
+	return err ?: srdma_refuse_beyond(dev, udata, SRDMA_OBJ_PD);
 }
 
 int srdma_pd_dealloc(struct ib_pd *ib, struct ib_udata *udata)

@@ -36,7 +36,6 @@
  * @SRDMA_ERR_INV_KEY: local invalidation of a key that nothing has
  * @SRDMA_ERR_INV_PD: ... of another protection domain
  * @SRDMA_ERR_INV_KIND: ... that no work request has made valid
- * @SRDMA_ERR_INV_BOUND: ... of a region with windows bound to it
  * @SRDMA_ERR_INV_QP: ... of a window that is bound to another QP
  * @SRDMA_ERR_BIND_KEY: binding a window: nothing has the key of the window, or of
  *	the region
@@ -94,7 +93,6 @@
  * @SRDMA_ERR_RULE: a rule wants it
  * @SRDMA_ERR_CQ_FLAGS: create_cq with flags
  * @SRDMA_ERR_CQ_SIZE: create_cq or resize_cq with no entries, or more than there can be
- * @SRDMA_ERR_CQ_VECTOR: create_cq with a completion vector that there is not
  * @SRDMA_ERR_CQ_FULL: resize_cq to fewer entries than wait in the queue
  * @SRDMA_ERR_SRQ_TYPE: create_srq of a type that there is not
  * @SRDMA_ERR_SRQ_WR: create_srq or modify_srq with no receives, or more than there can be
@@ -103,7 +101,6 @@
  * @SRDMA_ERR_SRQ_FULL: modify_srq to fewer receives than are posted
  * @SRDMA_ERR_QP_TYPE: create_qp of a type that there is not
  * @SRDMA_ERR_QP_FLAGS: create_qp with flags, an XRC domain or an RWQ table
- * @SRDMA_ERR_QP_GSI: create_qp of QP 1, which is the kernel's
  * @SRDMA_ERR_QP_SEND_WR: create_qp with more send requests than there can be
  * @SRDMA_ERR_QP_SEND_SGE: create_qp with more pieces of a send than there can be
  * @SRDMA_ERR_QP_INLINE: create_qp with more inline bytes than there can be
@@ -117,21 +114,17 @@
  *	missing or too many for that step
  * @SRDMA_ERR_MODIFY_MTU: modify_qp with a path MTU above the port's
  * @SRDMA_ERR_MODIFY_RD_ATOMIC: modify_qp of max_dest_rd_atomic after INIT
- * @SRDMA_ERR_AH_GRH: an address without a GRH or source GID
- * @SRDMA_ERR_AH_PORT: an address at a port that there is not
  * @SRDMA_ERR_AH_FAMILY: an address whose source and destination are of IPv4 and of
  *	IPv6
- * @SRDMA_ERR_MR_ACCESS: reg_mr with access that there is not, or that lets peers
- *	write what its owner may not
  * @SRDMA_ERR_MR_LENGTH: reg_mr of more than 2^46 bytes
  * @SRDMA_ERR_MR_WRAPS: reg_mr of a range that wraps
  * @SRDMA_ERR_MR_PIN: reg_mr of memory that cannot be pinned
  * @SRDMA_ERR_MR_BOUND: dereg_mr or rereg_mr of a region with windows bound to it
- * @SRDMA_ERR_MCAST_GID: attach_mcast to what is no multicast group
  * @SRDMA_ERR_MCAST_FULL: attach_mcast where the group, or the user, has as many as there
  *	can be
- * @SRDMA_ERR_MCAST_MEMBER: detach_mcast from a group that the QP is not in
  * @SRDMA_ERR_POST_STATE: a request is posted to a QP in RESET, INIT or RTR
+ * @SRDMA_ERR_VERB_RULE: a rule wants a verb to fail
+ * @SRDMA_ERR_VERB_OBJECTS: the device has as many objects of a kind as there can be
  */
 enum srdma_err {
 	SRDMA_ERR_NONE = 0,
@@ -159,7 +152,6 @@ enum srdma_err {
 	SRDMA_ERR_INV_KEY = 32,
 	SRDMA_ERR_INV_PD = 33,
 	SRDMA_ERR_INV_KIND = 34,
-	SRDMA_ERR_INV_BOUND = 35,
 	SRDMA_ERR_INV_QP = 36,
 	SRDMA_ERR_BIND_KEY = 40,
 	SRDMA_ERR_BIND_PD = 41,
@@ -213,7 +205,6 @@ enum srdma_err {
 
 	SRDMA_ERR_CQ_FLAGS = 256,
 	SRDMA_ERR_CQ_SIZE = 257,
-	SRDMA_ERR_CQ_VECTOR = 258,
 	SRDMA_ERR_CQ_FULL = 259,
 	SRDMA_ERR_SRQ_TYPE = 264,
 	SRDMA_ERR_SRQ_WR = 265,
@@ -222,7 +213,6 @@ enum srdma_err {
 	SRDMA_ERR_SRQ_FULL = 268,
 	SRDMA_ERR_QP_TYPE = 272,
 	SRDMA_ERR_QP_FLAGS = 273,
-	SRDMA_ERR_QP_GSI = 274,
 	SRDMA_ERR_QP_SEND_WR = 275,
 	SRDMA_ERR_QP_SEND_SGE = 276,
 	SRDMA_ERR_QP_INLINE = 277,
@@ -234,18 +224,15 @@ enum srdma_err {
 	SRDMA_ERR_MODIFY_STEP = 291,
 	SRDMA_ERR_MODIFY_MTU = 292,
 	SRDMA_ERR_MODIFY_RD_ATOMIC = 293,
-	SRDMA_ERR_AH_GRH = 304,
-	SRDMA_ERR_AH_PORT = 305,
 	SRDMA_ERR_AH_FAMILY = 306,
-	SRDMA_ERR_MR_ACCESS = 313,
 	SRDMA_ERR_MR_LENGTH = 315,
 	SRDMA_ERR_MR_WRAPS = 316,
 	SRDMA_ERR_MR_PIN = 317,
 	SRDMA_ERR_MR_BOUND = 318,
-	SRDMA_ERR_MCAST_GID = 320,
 	SRDMA_ERR_MCAST_FULL = 321,
-	SRDMA_ERR_MCAST_MEMBER = 322,
 	SRDMA_ERR_POST_STATE = 328,
+	SRDMA_ERR_VERB_RULE = 329,
+	SRDMA_ERR_VERB_OBJECTS = 330,
 };
 
 /**
@@ -279,7 +266,7 @@ enum srdma_err_part {
  * @SRDMA_FACT_WAIT: a wait, ns
  * @SRDMA_FACT_STATE: of a QP, enum ibv_qp_state
  * @SRDMA_FACT_INDEX: of a GID, or number of an address handle
- * @SRDMA_FACT_VALUE: what was asked for
+ * @SRDMA_FACT_VALUE: what was asked for; SRDMA_ERR_VERB_RULE: enum srdma_nl_verb
  * @SRDMA_FACT_LIMIT: the most that there can be
  * @SRDMA_FACT_NR: number of them
  */

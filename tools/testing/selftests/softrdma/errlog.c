@@ -12,7 +12,31 @@
 /* As many records as a user has, each of some lines. */
 #define SAYS	(256 * 1024)
 
-bool errlog_says(const char *link, uint32_t qpn, const char *words)
+/* Of the record that @at is in: its reason ends with the code and its name. */
+static uint32_t code_of(const char *at)
+{
+	const char *end = strstr(at, "\n\thelps: ");
+	uint32_t code;
+
+	while (end && end > at && strncmp(end, " (", 2))
+		end--;
+	return end && sscanf(end, " (%u, ", &code) == 1 ? code : 0;
+}
+
+static bool has_record(const char *said, uint32_t code, const char *words)
+{
+	const char *at = said;
+
+	while ((at = strstr(at, words))) {
+		if (!code || code_of(at) == code)
+			return true;
+		at++;
+	}
+	return false;
+}
+
+bool errlog_says(const char *link, uint32_t qpn, uint32_t code,
+		 const char *words)
 {
 	char *said = malloc(SAYS);
 	char which[32] = "";
@@ -23,9 +47,10 @@ bool errlog_says(const char *link, uint32_t qpn, const char *words)
 	if (qpn)
 		snprintf(which, sizeof(which), " qp %u", qpn);
 	says = !rules_tool(said, SAYS, "errors %s%s", link, which) &&
-	       strstr(said, words);
+	       has_record(said, code, words);
 	if (!says)
-		fprintf(stderr, "# \"%s\" is not in: %s", words, said);
+		fprintf(stderr, "# %u, \"%s\" is not in: %s", code, words,
+			said);
 	free(said);
 	return says;
 }

@@ -153,7 +153,7 @@ TEST_F(errors, lkey_that_was_deregistered)
 	lkey = mr->lkey;
 	ASSERT_EQ(0, ibv_dereg_mr(mr));
 	SEND(self->tx->buf, 64, lkey);
-	FAILS(LOC_PROT_ERR, LKEY_GONE, "s ago (17, lkey_gone)");
+	FAILS(LOC_PROT_ERR, LKEY_GONE, "was deregistered ");
 }
 
 TEST_F(errors, lkey_of_another_domain)
@@ -366,7 +366,7 @@ TEST_F(error_binds, window_of_another_queue_pair)
 	EXPECT_TRUE(errlog_completes(self->rx->send_cq, IBV_WC_MW_BIND_ERR,
 				     SRDMA_ERR_INV_QP));
 	EXPECT_TRUE(errlog_says(TOPO_LINK, self->rx->qp->qp_num,
-				"is bound to another QP"));
+				SRDMA_ERR_INV_QP, "is bound to another QP"));
 }
 
 /* A peer that uses a window which was invalidated. */
@@ -382,7 +382,53 @@ TEST_F(error_binds, window_that_was_invalidated)
 	EXPECT_TRUE(errlog_completes(self->rx->send_cq, IBV_WC_REM_ACCESS_ERR,
 				     SRDMA_ERR_NAK_ACCESS));
 	EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num,
-				"s ago by LOCAL_INV (74, rkey_invalidated)"));
+				SRDMA_ERR_RKEY_INVALIDATED,
+				"s ago by LOCAL_INV"));
+}
+
+/* Neither its owner nor a peer uses it by other QPs. */
+TEST_F(error_binds, window_that_serves_another_queue_pair)
+{
+	uint32_t rkey = ibv_inc_rkey(self->mw->rkey);
+	struct duo second = {};
+
+	BIND(self->mw->rkey, self->mr, self->at, 64, IBV_ACCESS_REMOTE_WRITE);
+	EXPECT_TRUE(errlog_completes(self->tx->send_cq, IBV_WC_SUCCESS, 0));
+	ASSERT_EQ(0, duo_up(&second, &self->set, &self->set));
+	EXPECT_EQ(0, duo_write(&second.end[0], &second.end[1], 1, 64, rkey));
+	EXPECT_TRUE(errlog_completes(second.end[0].send_cq,
+				     IBV_WC_REM_ACCESS_ERR,
+				     SRDMA_ERR_NAK_ACCESS));
+	EXPECT_TRUE(errlog_says(TOPO_LINK, second.end[1].qp->qp_num,
+				SRDMA_ERR_RKEY_WINDOW,
+				"is bound to another QP"));
+	EXPECT_EQ(0, duo_close(&second));
+}
+
+TEST_F(error_binds, bound_to_nothing)
+{
+	BIND(self->mw->rkey, self->mr, self->at, 0, IBV_ACCESS_REMOTE_READ);
+	FAILS(MW_BIND_ERR, BIND_LENGTH, "cannot be bound to nothing");
+}
+
+TEST_F(error_binds, invalidation_from_another_domain)
+{
+	uint32_t rkey = ibv_inc_rkey(self->mw->rkey);
+	struct duo second = {};
+	struct verbs_set other;
+
+	BIND(self->mw->rkey, self->mr, self->at, 64, IBV_ACCESS_REMOTE_READ);
+	EXPECT_TRUE(errlog_completes(self->tx->send_cq, IBV_WC_SUCCESS, 0));
+	ASSERT_EQ(0, verbs_open_set(&other, TOPO_LINK));
+	ASSERT_EQ(0, duo_up(&second, &other, &other));
+	EXPECT_EQ(0, post_local_inv(&second.end[0], rkey));
+	EXPECT_TRUE(errlog_completes(second.end[0].send_cq, IBV_WC_MW_BIND_ERR,
+				     SRDMA_ERR_INV_PD));
+	EXPECT_TRUE(errlog_says(TOPO_LINK, second.end[0].qp->qp_num,
+				SRDMA_ERR_INV_PD,
+				"belongs to another protection domain"));
+	EXPECT_EQ(0, duo_close(&second));
+	EXPECT_EQ(0, verbs_close_set(&other));
 }
 
 TEST_HARNESS_MAIN

@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(errors)
 					     IBV_WC_##status,		\
 					     SRDMA_ERR_##code));	\
 		EXPECT_TRUE(errlog_says(TOPO_LINK, self->tx->qp->qp_num, \
-					words));			\
+					SRDMA_ERR_##code, words));	\
 	} while (0)
 
 #endif

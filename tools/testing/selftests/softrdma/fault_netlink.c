@@ -72,7 +72,10 @@ static void end_nest(struct message *m, struct nlattr *nest)
 	nest->nla_len = (void *)m + m->nlh.nlmsg_len - (void *)nest;
 }
 
-/* Sends it; the errno of the answer, or -1. Other answers are thrown away. */
+/*
+ * Sends it; the errno of the answer, 0 for the end of a dump, or -1. Other answers
+ * are thrown away.
+ */
 static int send_and_hear(int fd, struct message *m)
 {
 	union {
@@ -90,8 +93,9 @@ static int send_and_hear(int fd, struct message *m)
 			return -1;
 		for (nlh = &answer.nlh; NLMSG_OK(nlh, n);
 		     nlh = NLMSG_NEXT(nlh, n))
-			if (nlh->nlmsg_type == NLMSG_ERROR)
-				return -((struct nlmsgerr *)NLMSG_DATA(nlh))->error;
+			if (nlh->nlmsg_type == NLMSG_ERROR ||
+			    nlh->nlmsg_type == NLMSG_DONE)
+				return -*(int *)NLMSG_DATA(nlh);
 	}
 }
 
@@ -238,6 +242,32 @@ TEST_F(fault_netlink, anything_is_refused_or_is_a_rule)
 	EXPECT_LT(0, full);
 	EXPECT_LT(ROUNDS / 4, refused);
 	TH_LOG("%d refused, the link was full of rules %d times", refused, full);
+}
+
+/* Errors are told to everybody, so everybody may ask, in whatever way. */
+TEST_F(fault_netlink, errors_can_be_asked_for_in_any_way)
+{
+	static const char *const links[] = { TOPO_LINK, "srt", "", "srt0x" };
+	struct message m;
+	const char *link;
+	int i, err, told = 0;
+
+	for (i = 0; i < ROUNDS / 4; i++) {
+		begin(&m, self->family, SRDMA_NL_CMD_ERROR_GET);
+		m.nlh.nlmsg_flags |= NLM_F_DUMP;
+		link = links[draw(&self->seed, 4)];
+		if (draw(&self->seed, 4))
+			put(&m, SRDMA_NL_A_LINK, link, strlen(link) + 1);
+		if (!draw(&self->seed, 4))
+			put_rule(&m, &self->seed);
+		if (!draw(&self->seed, 8))
+			put_any(&m, &self->seed);
+		err = send_and_hear(self->fd, &m);
+		ASSERT_LE(0, err);
+		told += !err;
+	}
+	EXPECT_LT(ROUNDS / 32, told);
+	EXPECT_GT(ROUNDS / 4, told);
 }
 
 /* Other requests, and commands that there are not. */

@@ -19,11 +19,17 @@
 
 #include "../kselftest.h"
 
+#include <rdma/softrdma-errors.h>
+
+#include "errlog.h"
 #include "nldev.h"
 #include "topo.h"
 
 #define MODULE	"srt_consumer"
 #define DEVICE	"/dev/" MODULE
+
+/* The test in which registrations are refused. */
+#define REFUSED	"frwr__bad_registrations"
 
 /* A process that holds a network namespace, and does things in there. */
 struct keeper {
@@ -38,12 +44,21 @@ enum errand {
 	MAKE_VETH,
 	USE_VETH,
 	LINK_VETH,
+	SAY_WHY,
 };
 
 struct order {
 	enum errand errand;
 	pid_t peer;
 };
+
+/* What the log says of registrations that were refused. */
+static bool says_why(void)
+{
+	return errlog_says("srtk0", 0, SRDMA_ERR_REG,
+			   "(kernel): REG_MR of 0 bytes") &&
+	       errlog_says("srtk0", 0, SRDMA_ERR_INV_KEY, "LOCAL_INV has taken it away");
+}
 
 static int run_errand(const struct order *order)
 {
@@ -65,6 +80,8 @@ static int run_errand(const struct order *order)
 		       topo_link_add("srtk2", "srtkv2");
 	case LINK_VETH:
 		return topo_link_add("srtk1", "srtkv1");
+	case SAY_WHY:
+		return says_why() ? 0 : -ENOENT;
 	}
 	return -EINVAL;
 }
@@ -259,10 +276,16 @@ int main(int argc, char **argv)
 	n = read_names(fd, text, sizeof(text), names, 128);
 	for (i = 0; i < n; i++)
 		wanted += is_wanted(argc, argv, names[i]);
-	ksft_set_plan(2 * wanted);
-	for (i = 0; i < n; i++)
-		if (is_wanted(argc, argv, names[i]))
-			run(fd, "loopback", names[i], "srtk0", "srtk0");
+	/* And one about the log. */
+	ksft_set_plan(2 * wanted + is_wanted(argc, argv, REFUSED));
+	for (i = 0; i < n; i++) {
+		if (!is_wanted(argc, argv, names[i]))
+			continue;
+		run(fd, "loopback", names[i], "srtk0", "srtk0");
+		if (!strcmp(names[i], REFUSED))
+			ksft_test_result(!keeper_do(&alone, SAY_WHY, 0),
+					 "log.says_why_it_was_refused\n");
+	}
 	for (i = 0; i < n; i++)
 		if (is_wanted(argc, argv, names[i]))
 			run(fd, "veth", names[i], "srtk1", "srtk2");

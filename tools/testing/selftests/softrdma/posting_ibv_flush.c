@@ -7,11 +7,9 @@
 #include "pair_fixture.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <rdma/ib_user_verbs.h>
 #include <sys/utsname.h>
 
-#include "uverbs.h"
+#include "slots.h"
 
 #define CAP_FLUSH_GLOBAL	(1ull << 38)
 #define CAP_FLUSH_PERSISTENT	(1ull << 39)
@@ -20,7 +18,6 @@
 #define ACCESS_FLUSH_GLOBAL	(1 << 8)
 #define ACCESS_FLUSH_PERSISTENT	(1 << 9)
 
-#define WR_FLUSH		14
 #define WC_FLUSH		8
 
 #define GLOBAL			1
@@ -28,57 +25,14 @@
 #define RANGE			0
 #define REGION			1
 
-/* The head of a ring and what a send request has where. */
-#define RING_LOG2		0
-#define RING_MASK		4
-#define RING_PRODUCER		128
-#define RING_DATA		384
-#define WQE_WR_ID		0
-#define WQE_OPCODE		12
-#define WQE_FLAGS		16
-#define WQE_REMOTE_ADDR		24
-#define WQE_RKEY		36
-#define WQE_TYPE		40
-#define WQE_LEVEL		41
-#define WQE_LENGTH		184
-#define WQE_BYTES		208
-
 #define OFFSET			4096
 #define LENGTH			512
 
-static uint32_t *word(uint8_t *at, size_t offset)
-{
-	return (uint32_t *)(at + offset);
-}
-
 #define MARK			0x6d61726b6d61726b
 
-/* The ring in whose first slot the marker is. */
-static uint8_t *find_marked_ring(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	uint8_t *ring, *found = NULL;
-	uintptr_t start;
-	char line[512];
-
-	while (maps && fgets(line, sizeof(line), maps)) {
-		if (!strstr(line, "uverbs") ||
-		    sscanf(line, "%" SCNxPTR, &start) != 1)
-			continue;
-		ring = (uint8_t *)start;
-		/* CQs and receive queues have small slots. */
-		if (*word(ring, RING_LOG2) >= 8 &&
-		    *(uint64_t *)(ring + RING_DATA + WQE_WR_ID) == MARK)
-			found = ring;
-	}
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
 /* A's send ring: known by the first request in it, which does nothing. */
-static uint8_t *connect_and_find_ring(struct pair *pair,
-				      const struct pair_options *options)
+static struct srdma_abi_ring *
+connect_and_find_ring(struct pair *pair, const struct pair_options *options)
 {
 	struct pair_wr wr;
 
@@ -89,7 +43,7 @@ static uint8_t *connect_and_find_ring(struct pair *pair,
 	wr.wr.wr_id = MARK;
 	if (pair_post(&pair->a, &wr) || pair_wait_sent(&pair->a))
 		return NULL;
-	return find_marked_ring();
+	return slots_find(MARK, SLOTS_OF_SENDS);
 }
 
 /**
@@ -108,39 +62,22 @@ struct flush {
 	uint8_t level;
 };
 
-static int ring_doorbell(struct ibv_qp *qp)
-{
-	struct ib_uverbs_post_send cmd = {
-		.qp_handle = qp->handle,
-		.wqe_size = sizeof(struct ib_uverbs_send_wr),
-	};
-	struct ib_uverbs_post_send_resp resp;
-
-	return uverbs_write(qp->context->cmd_fd, IB_USER_VERBS_CMD_POST_SEND,
-			    &cmd, sizeof(cmd), &resp, sizeof(resp));
-}
-
 /* Post it, and the status of its completion. */
-static int flush(struct pair *pair, uint8_t *ring, const struct flush *flush)
+static int flush(struct pair *pair, struct srdma_abi_ring *ring,
+		 const struct flush *flush)
 {
-	uint32_t log2 = *word(ring, RING_LOG2);
-	uint32_t mask = *word(ring, RING_MASK);
-	uint32_t slot = *word(ring, RING_PRODUCER) & mask;
-	uint8_t *wqe = ring + RING_DATA + ((size_t)slot << log2);
+	struct srdma_abi_send_wqe *wqe = slots_next(ring, 99);
 	struct ibv_wc wc;
 
-	memset(wqe, 0, WQE_BYTES);
-	*(uint64_t *)(wqe + WQE_WR_ID) = 99;
-	*word(wqe, WQE_OPCODE) = WR_FLUSH;
-	*word(wqe, WQE_FLAGS) = IBV_SEND_SIGNALED;
-	*(uint64_t *)(wqe + WQE_REMOTE_ADDR) = flush->addr;
-	*word(wqe, WQE_RKEY) = flush->rkey;
-	wqe[WQE_TYPE] = flush->type;
-	wqe[WQE_LEVEL] = flush->level;
-	*word(wqe, WQE_LENGTH) = flush->length;
-	__atomic_store_n(word(ring, RING_PRODUCER), (slot + 1) & mask,
-			 __ATOMIC_RELEASE);
-	if (ring_doorbell(pair->a.qp))
+	wqe->opcode = SRDMA_ABI_WR_FLUSH;
+	wqe->send_flags = SRDMA_ABI_SEND_SIGNALED;
+	wqe->flush.remote_addr = flush->addr;
+	wqe->flush.rkey = flush->rkey;
+	wqe->flush.type = flush->type;
+	wqe->flush.level = flush->level;
+	wqe->dma.length = flush->length;
+	slots_post(ring);
+	if (slots_tell(pair->a.qp))
 		return -EIO;
 	if (pair_wait(pair->a.set.cq, &wc))
 		return -ETIMEDOUT;
@@ -202,10 +139,10 @@ TEST_F(pair, memory_is_flushable_as_advertised)
 /* What was written before it is there when it completes. */
 TEST_F(pair, flush_global_makes_writes_visible)
 {
+	struct srdma_abi_ring *ring;
 	struct ibv_mr *mr = NULL;
 	struct flush what;
 	struct pair_wr wr;
-	uint8_t *ring;
 	int round;
 
 	ring = connect_and_find_ring(&self->pair, &flushable);
@@ -241,9 +178,9 @@ TEST_F(pair, flush_global_makes_writes_visible)
 TEST_F(pair, flush_needs_what_allows_it)
 {
 	struct pair_options forbidding = { .type = IBV_QPT_RC };
+	struct srdma_abi_ring *ring;
 	struct flush what;
 	struct ibv_mr *mr;
-	uint8_t *ring;
 	int i;
 
 	for (i = 0; i < 5; i++) {
@@ -285,8 +222,8 @@ TEST_F(pair, flush_of_unknown_kind_is_refused)
 		{ .type = 4 },
 		{ .type = GLOBAL, .level = 2 },
 	};
+	struct srdma_abi_ring *ring;
 	struct flush what;
-	uint8_t *ring;
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -305,8 +242,8 @@ TEST_F(pair, flush_of_unknown_kind_is_refused)
 TEST_F(pair, flush_is_for_rc)
 {
 	static const enum ibv_qp_type types[] = { IBV_QPT_UC, IBV_QPT_UD };
+	struct srdma_abi_ring *ring;
 	struct flush what;
-	uint8_t *ring;
 	int i;
 
 	for (i = 0; i < 2; i++) {
