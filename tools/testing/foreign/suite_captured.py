@@ -18,7 +18,7 @@ from program import Program, await_ready
 
 OF_PINGPONG = r"(rc|uc|ud|srq)_plain$|ud_ipv6$|rc_mtu256$"
 OF_RDMACM = r"rping_65535$|rping_ipv6$|ucmatose$|udaddy$|mckey_ipv4|rstream_v"
-QUIET_S = 0.5
+QUIET_S = 1.2
 LIMIT_S = 60
 
 
@@ -28,19 +28,24 @@ def counter(device, name):
         return int(f.read())
 
 
-def settled(device):
-    """How many packets were looped, once there are no more: the connection
-    manager's last words come after the programs have ended."""
+def settled(look, good=lambda _: True):
+    """What look() returns once it is good and changes no more: the connection
+    manager's last words come after the programs have ended, and tcpdump is a
+    second behind."""
     deadline = time.monotonic() + LIMIT_S
     last, since = None, time.monotonic()
     while time.monotonic() < deadline:
-        now = counter(device, "loop_packets")
+        now = look()
         if now != last:
             last, since = now, time.monotonic()
-        elif time.monotonic() - since > QUIET_S:
+        elif good(now) and time.monotonic() - since > QUIET_S:
             break
-        time.sleep(0.05)
+        time.sleep(0.1)
     return last
+
+
+def looped_by(device):
+    return settled(lambda: counter(device, "loop_packets"))
 
 
 def frames_in(path):
@@ -53,7 +58,7 @@ def frames_in(path):
             head = f.read(16)
             frame = f.read(int.from_bytes(head[8:12], "little"))
             if len(head) < 16 or not frame:
-                return count
+                return tuple(count)
             count[frame[0] & 1] += 1
 
 
@@ -73,7 +78,7 @@ class Listener:
         # Or the UDP checksum of multicast would be left to the interface.
         subprocess.run(["ethtool", "-K", ends.values["netdev_a"], "tx", "off"],
                        stdout=subprocess.DEVNULL, check=True)
-        self.before = settled(ends.values["dev_a"])
+        self.before = looped_by(ends.values["dev_a"])
         self.lost = counter(ends.values["dev_a"], "loop_not_captured")
         Listener.running = Program([
             "tcpdump", "-n", "-i", ends.values["netdev_a"], "-Z", "root",
@@ -83,12 +88,10 @@ class Listener:
     def finish(self, ends):
         """What is wrong, or None."""
         device, tcpdump = ends.values["dev_a"], Listener.running
-        looped = settled(device) - self.before
+        looped = looped_by(device) - self.before
         lost = counter(device, "loop_not_captured") - self.lost
-        deadline = time.monotonic() + LIMIT_S
-        while (frames_in(self.file)[0] < looped - lost and
-               time.monotonic() < deadline):
-            time.sleep(0.1)
+        settled(lambda: frames_in(self.file),
+                lambda count: any(count) and count[0] >= looped - lost)
         tcpdump.end()
         Listener.running = None
         frames, multicast = frames_in(self.file)
