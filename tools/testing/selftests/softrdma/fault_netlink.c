@@ -8,6 +8,7 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -399,6 +400,35 @@ TEST_F(fault_netlink, any_wish_is_refused_or_is_a_listener)
 	TH_LOG("%d taken, %d refused", taken, refused);
 }
 
+/* Is there word, within the time, that the socket may ask again? */
+static bool is_ready(int fd, int timeout_ms)
+{
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+	struct message m;
+
+	if (poll(&in, 1, timeout_ms) != 1 || recv(fd, &m, sizeof(m), 0) < 0)
+		return false;
+	return m.genl.cmd == SRDMA_NL_CMD_MONITOR_READY;
+}
+
+TEST_F(fault_netlink, who_found_none_is_told_of_the_next)
+{
+	int i;
+
+	ASSERT_EQ(0, ask(self->fd, self->family, SRDMA_NL_CMD_MONITOR_START,
+			 SRDMA_NL_M_KINDS, 1 << SRDMA_NL_EV_PORT));
+	ASSERT_EQ(0, ask(self->fd, self->family, SRDMA_NL_CMD_MONITOR_GET, 0,
+			 0));
+	EXPECT_FALSE(is_ready(self->fd, 0));
+	ASSERT_EQ(0, rules_add(TOPO_LINK, "port-down 1ms"));
+	EXPECT_TRUE(is_ready(self->fd, 10000));
+	/* Once: it has not asked since. */
+	EXPECT_FALSE(is_ready(self->fd, 200));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, ask(self->fd, self->family,
+				 SRDMA_NL_CMD_MONITOR_GET, 0, 0));
+}
+
 TEST_F(fault_netlink, sockets_listen_once_and_16_of_them)
 {
 	int fd[17], i;
@@ -414,6 +444,9 @@ TEST_F(fault_netlink, sockets_listen_once_and_16_of_them)
 			     0, 0));
 	EXPECT_EQ(ENOSPC, ask(fd[16], self->family, SRDMA_NL_CMD_MONITOR_START,
 			      0, 0));
+	/* Nor does it hear what others are told. */
+	EXPECT_EQ(ENOTCONN, ask(fd[16], self->family, SRDMA_NL_CMD_MONITOR_GET,
+				0, 0));
 	close(fd[3]);
 	EXPECT_EQ(0, ask(fd[16], self->family, SRDMA_NL_CMD_MONITOR_START, 0,
 			 0));

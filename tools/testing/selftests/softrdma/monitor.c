@@ -24,8 +24,17 @@
 #define RX	"\"event\":\"packet\",\"dir\":\"rx\""
 #define EVENT(kind)	"\"event\":\"" kind "\""
 
-FIXTURE(monitor)
-{
+/**
+ * struct scene - two QPs that are connected, and who listens
+ * @sets: what they are made of; one, or one for each
+ * @duo: they
+ * @listen: the listener, if there is one
+ * @near: link of the first
+ * @wire: over a veth; else looped
+ * @psn: first PSN of the first
+ * @qp: its number, as it stands in events
+ */
+struct scene {
 	struct verbs_set sets[2];
 	struct duo duo;
 	struct listen listen;
@@ -35,32 +44,24 @@ FIXTURE(monitor)
 	char qp[32];
 };
 
-FIXTURE_VARIANT(monitor)
-{
-	bool wire;
-};
-
-FIXTURE_VARIANT_ADD(monitor, looped) { .wire = false };
-FIXTURE_VARIANT_ADD(monitor, wire) { .wire = true };
-
-FIXTURE_SETUP(monitor)
+static void set_up(struct __test_metadata *_metadata,
+		   struct scene *self, bool wire)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
 	memset(&self->duo, 0, sizeof(self->duo));
 	memset(&self->listen, 0, sizeof(self->listen));
-	self->wire = variant->wire;
-	self->near = self->wire ? DUO_NEAR : TOPO_LINK;
-	if (self->wire) {
+	self->wire = wire;
+	self->near = wire ? DUO_NEAR : TOPO_LINK;
+	if (wire) {
 		ASSERT_EQ(0, duo_veth_setup());
 		ASSERT_EQ(0, duo_veth_open(self->sets));
 	} else {
 		ASSERT_EQ(0, verbs_open_set(&self->sets[0], TOPO_LINK));
 	}
 	counters_use(self->near);
-	ASSERT_EQ(0, duo_up(&self->duo, &self->sets[0],
-			    &self->sets[self->wire]));
+	ASSERT_EQ(0, duo_up(&self->duo, &self->sets[0], &self->sets[wire]));
 	ASSERT_EQ(0, ibv_query_qp(self->duo.end[0].qp, &attr, IBV_QP_SQ_PSN,
 				  &init));
 	self->psn = attr.sq_psn;
@@ -68,7 +69,7 @@ FIXTURE_SETUP(monitor)
 		 self->duo.end[0].qp->qp_num);
 }
 
-FIXTURE_TEARDOWN(monitor)
+static void tear_down(struct __test_metadata *_metadata, struct scene *self)
 {
 	EXPECT_TRUE(listen_is_json(&self->listen));
 	listen_end(&self->listen);
@@ -80,6 +81,37 @@ FIXTURE_TEARDOWN(monitor)
 		duo_veth_teardown();
 	}
 	counters_use(TOPO_LINK);
+}
+
+FIXTURE(monitor)
+{
+	struct scene scene;
+};
+
+FIXTURE_SETUP(monitor)
+{
+	set_up(_metadata, &self->scene, false);
+}
+
+FIXTURE_TEARDOWN(monitor)
+{
+	tear_down(_metadata, &self->scene);
+}
+
+/* The same over a veth. */
+FIXTURE(monitor_wire)
+{
+	struct scene scene;
+};
+
+FIXTURE_SETUP(monitor_wire)
+{
+	set_up(_metadata, &self->scene, true);
+}
+
+FIXTURE_TEARDOWN(monitor_wire)
+{
+	tear_down(_metadata, &self->scene);
 }
 
 static int post_one(struct duo *duo, enum ibv_wr_opcode op, uint32_t len)
@@ -117,7 +149,7 @@ static int64_t sent_packets(bool wire)
 
 /* ---- packets ---- */
 
-TEST_F(monitor, packets_have_their_numbers)
+static void show_packets(struct __test_metadata *_metadata, struct scene *self)
 {
 	struct listen *listen = &self->listen;
 	int64_t sent, got, bytes;
@@ -164,21 +196,29 @@ TEST_F(monitor, packets_have_their_numbers)
 		EXPECT_EQ(0, listen_count(listen, "\"again\":true", NULL, NULL));
 }
 
+TEST_F(monitor, packets_have_their_numbers)
+{
+	show_packets(_metadata, &self->scene);
+}
+
+TEST_F(monitor_wire, packets_have_their_numbers)
+{
+	show_packets(_metadata, &self->scene);
+}
+
 /* A looped message of one run, seen by its receiver. */
 TEST_F(monitor, received_packets_have_theirs)
 {
-	struct listen *listen = &self->listen;
+	struct listen *listen = &self->scene.listen;
 	char qp[32];
 	int i;
 
-	if (self->wire)
-		return;
-	snprintf(qp, sizeof(qp), "\"qp\":%u,", self->duo.end[1].qp->qp_num);
-	ASSERT_EQ(0, listen_begin(listen, "%s", self->near));
-	ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE, PACKETS(8)));
-	END_OF_EVENTS(self);
+	snprintf(qp, sizeof(qp), "\"qp\":%u,", self->scene.duo.end[1].qp->qp_num);
+	ASSERT_EQ(0, listen_begin(listen, "%s", self->scene.near));
+	ASSERT_EQ(0, post_one(&self->scene.duo, IBV_WR_RDMA_WRITE, PACKETS(8)));
+	END_OF_EVENTS(&self->scene);
 	for (i = 0; i < 8; i++) {
-		EXPECT_EQ((self->psn + i) & 0xffffff,
+		EXPECT_EQ((self->scene.psn + i) & 0xffffff,
 			  listen_number(listen, "psn", i, RX, qp));
 		EXPECT_EQ(MTU, listen_number(listen, "payload", i, RX, qp));
 	}
@@ -188,9 +228,38 @@ TEST_F(monitor, received_packets_have_theirs)
 	EXPECT_EQ(8, listen_count(listen, RX, "\"verdict\":\"req_write\"", qp));
 }
 
+/* All that were to be told are, or are counted, and stand where they belong. */
+TEST_F(monitor, who_is_slow_is_told_how_much_was_lost)
+{
+	struct listen *listen = &self->scene.listen;
+	int64_t sent, got, lost, told, last;
+	int i;
+
+	ASSERT_EQ(0, listen_begin(listen, "%s only packet,link,state room 128",
+				  TOPO_LINK));
+	kill(listen->pid, SIGSTOP);
+	sent = sent_packets(false);
+	got = counters_get("rx_packets");
+	for (i = 0; i < 50; i++)
+		ASSERT_EQ(0, post_one(&self->scene.duo, IBV_WR_RDMA_WRITE,
+				      PACKETS(4)));
+	sent = sent_packets(false) - sent;
+	got = counters_get("rx_packets") - got;
+	kill(listen->pid, SIGCONT);
+	ASSERT_EQ(0, listen_until(listen, EVENT("lost"), NULL));
+	END_OF_EVENTS(&self->scene);
+	lost = listen_sum(listen, "count", EVENT("lost"), NULL);
+	told = listen_count(listen, EVENT("packet"), NULL, NULL);
+	EXPECT_LE(128, told);
+	EXPECT_EQ(sent + got, lost + told);
+	/* The link came first, and the state last. */
+	last = listen_number(listen, "seq", 0, EVENT("state"), NULL);
+	EXPECT_EQ(1 + sent + got + 1, last);
+}
+
 /* ---- what goes wrong ---- */
 
-TEST_F(monitor, a_loss_is_told_by_all_whom_it_concerns)
+static void lose_one(struct __test_metadata *_metadata, struct scene *self)
 {
 	struct listen *listen = &self->listen;
 	int64_t naks, drops;
@@ -226,30 +295,38 @@ TEST_F(monitor, a_loss_is_told_by_all_whom_it_concerns)
 	EXPECT_LE(1, listen_count(listen, EVENT("window"), self->qp, NULL));
 }
 
+TEST_F(monitor, a_loss_is_told_by_all_whom_it_concerns)
+{
+	lose_one(_metadata, &self->scene);
+}
+
+TEST_F(monitor_wire, a_loss_is_told_by_all_whom_it_concerns)
+{
+	lose_one(_metadata, &self->scene);
+}
+
 TEST_F(monitor, who_is_not_ready_is_told_of)
 {
-	struct listen *listen = &self->listen;
+	struct listen *listen = &self->scene.listen;
 	struct ibv_wc wc;
 	int64_t naks;
 
-	if (self->wire)
-		return;
 	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op SEND* times 2 answer rnr 12"));
 	ASSERT_EQ(0, listen_begin(listen, "%s", TOPO_LINK));
 	naks = counters_get("resp_nak_rnr");
-	ASSERT_EQ(0, duo_recv(&self->duo.end[1], 1, 0, 64));
-	ASSERT_EQ(0, duo_send(&self->duo.end[0], 1, 0, 64, 0));
-	ASSERT_EQ(1, duo_poll(self->duo.end[0].send_cq, &wc, 1));
+	ASSERT_EQ(0, duo_recv(&self->scene.duo.end[1], 1, 0, 64));
+	ASSERT_EQ(0, duo_send(&self->scene.duo.end[0], 1, 0, 64, 0));
+	ASSERT_EQ(1, duo_poll(self->scene.duo.end[0].send_cq, &wc, 1));
 	naks = counters_get("resp_nak_rnr") - naks;
-	END_OF_EVENTS(self);
+	END_OF_EVENTS(&self->scene);
 	EXPECT_EQ(2, naks);
 	/* Once where it is sent, and once where it has come. */
 	EXPECT_EQ(2, listen_count(listen, EVENT("nak") ",\"dir\":\"rx\"",
-				  "\"rnr_us\":640,", self->qp));
+				  "\"rnr_us\":640,", self->scene.qp));
 	EXPECT_EQ(2, listen_count(listen, EVENT("nak") ",\"dir\":\"tx\"",
 				  "\"rnr_us\":640,", NULL));
 	EXPECT_EQ(2, listen_count(listen, EVENT("retry"), "\"cause\":\"rnr\"",
-				  self->qp));
+				  self->scene.qp));
 	/* One by one they are looped as well. */
 	EXPECT_EQ(listen_count(listen, EVENT("packet"), NULL, NULL),
 		  listen_count(listen, EVENT("packet"), "\"looped\":true", NULL));
@@ -257,51 +334,47 @@ TEST_F(monitor, who_is_not_ready_is_told_of)
 
 TEST_F(monitor, time_that_runs_out_is_told_of)
 {
-	struct listen *listen = &self->listen;
+	struct listen *listen = &self->scene.listen;
 	int64_t retries, ends, probes;
 
-	if (self->wire)
-		return;
 	ASSERT_LT(0, rules_add(TOPO_LINK, "rx op ACK drop"));
 	ASSERT_EQ(0, listen_begin(listen, "%s", TOPO_LINK));
 	retries = counters_get("timer_retry");
 	probes = counters_get("timer_probe");
 	ends = counters_get("timer_retry_exceeded");
 	ASSERT_EQ(IBV_WC_RETRY_EXC_ERR,
-		  post_one(&self->duo, IBV_WR_RDMA_WRITE, 64));
+		  post_one(&self->scene.duo, IBV_WR_RDMA_WRITE, 64));
 	retries = counters_get("timer_retry") - retries;
 	probes = counters_get("timer_probe") - probes;
 	ends = counters_get("timer_retry_exceeded") - ends;
-	END_OF_EVENTS(self);
+	END_OF_EVENTS(&self->scene);
 	EXPECT_EQ(1, ends);
 	EXPECT_EQ(retries, listen_count(listen, EVENT("timeout"),
-					"\"cause\":\"timeout\"", self->qp));
+					"\"cause\":\"timeout\"", self->scene.qp));
 	EXPECT_EQ(retries, listen_count(listen, EVENT("retry"),
-					"\"cause\":\"timeout\"", self->qp));
+					"\"cause\":\"timeout\"", self->scene.qp));
 	EXPECT_EQ(probes, listen_count(listen, EVENT("timeout"),
-				       "\"cause\":\"probe\"", self->qp));
+				       "\"cause\":\"probe\"", self->scene.qp));
 	EXPECT_EQ(1, listen_count(listen, EVENT("timeout"),
-				  "\"cause\":\"exceeded\"", self->qp));
+				  "\"cause\":\"exceeded\"", self->scene.qp));
 	EXPECT_EQ(1, listen_count(listen, EVENT("completion"), "\"wr_id\":77,",
 				  "\"status\":\"RETRY_EXC_ERR\""));
 	EXPECT_EQ(SRDMA_ERR_NEVER_ANSWERED,
 		  listen_number(listen, "vendor_err", 0, EVENT("completion"),
 				"\"wr_id\":77,"));
-	EXPECT_EQ(1, listen_count(listen, EVENT("state"), self->qp,
+	EXPECT_EQ(1, listen_count(listen, EVENT("state"), self->scene.qp,
 				  "\"from\":\"RTS\",\"to\":\"ERR\""));
 }
 
 TEST_F(monitor, flushed_receives_and_async_events_are_told_of)
 {
-	struct listen *listen = &self->listen;
+	struct listen *listen = &self->scene.listen;
 
-	if (self->wire)
-		return;
-	ASSERT_EQ(0, duo_recv(&self->duo.end[0], 5, 0, 64));
+	ASSERT_EQ(0, duo_recv(&self->scene.duo.end[0], 5, 0, 64));
 	ASSERT_EQ(0, listen_begin(listen, "%s qp %u", TOPO_LINK,
-				  self->duo.end[0].qp->qp_num));
+				  self->scene.duo.end[0].qp->qp_num));
 	ASSERT_EQ(0, rules_add(TOPO_LINK, "qp %u qp-fatal",
-			       self->duo.end[0].qp->qp_num));
+			       self->scene.duo.end[0].qp->qp_num));
 	EXPECT_EQ(0, listen_until(listen, EVENT("async"), "\"QP_FATAL\""));
 	EXPECT_EQ(0, listen_until(listen, "\"queue\":\"receive\"",
 				  "\"status\":\"WR_FLUSH_ERR\""));
@@ -312,10 +385,8 @@ TEST_F(monitor, flushed_receives_and_async_events_are_told_of)
 
 TEST_F(monitor, ports_and_links_are_told_of)
 {
-	struct listen *listen = &self->listen, one = {};
+	struct listen *listen = &self->scene.listen, one = {};
 
-	if (self->wire)
-		return;
 	ASSERT_EQ(0, topo_ip("link add srtm0 type dummy\nlink set srtm0 up"));
 	ASSERT_EQ(0, listen_begin(listen, "only link,port"));
 	ASSERT_EQ(0, topo_link_add("srtm", "srtm0"));
@@ -341,22 +412,20 @@ TEST_F(monitor, ports_and_links_are_told_of)
 
 TEST_F(monitor, a_listener_of_one_qp_hears_of_that)
 {
-	struct listen *listen = &self->listen, all = {};
+	struct listen *listen = &self->scene.listen, all = {};
 	struct duo other = {};
 	char qp[32];
 
-	if (self->wire)
-		return;
-	ASSERT_EQ(0, duo_up(&other, &self->sets[0], &self->sets[0]));
+	ASSERT_EQ(0, duo_up(&other, &self->scene.sets[0], &self->scene.sets[0]));
 	snprintf(qp, sizeof(qp), "\"qp\":%u,", other.end[0].qp->qp_num);
 	ASSERT_EQ(0, listen_begin(listen, "%s qp %u", TOPO_LINK,
-				  self->duo.end[0].qp->qp_num));
+				  self->scene.duo.end[0].qp->qp_num));
 	ASSERT_EQ(0, listen_begin(&all, "%s", TOPO_LINK));
 	ASSERT_EQ(0, post_one(&other, IBV_WR_RDMA_WRITE, PACKETS(4)));
-	ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE, PACKETS(4)));
-	END_OF_EVENTS(self);
-	EXPECT_EQ(0, listen_until(&all, self->qp, "\"to\":\"RESET\""));
-	EXPECT_EQ(4, listen_count(listen, TX, self->qp, NULL));
+	ASSERT_EQ(0, post_one(&self->scene.duo, IBV_WR_RDMA_WRITE, PACKETS(4)));
+	END_OF_EVENTS(&self->scene);
+	EXPECT_EQ(0, listen_until(&all, self->scene.qp, "\"to\":\"RESET\""));
+	EXPECT_EQ(4, listen_count(listen, TX, self->scene.qp, NULL));
 	EXPECT_EQ(4, listen_count(listen, TX, NULL, NULL));
 	EXPECT_EQ(0, listen_count(listen, RX, "WRITE", NULL));
 	EXPECT_EQ(4, listen_count(&all, TX, qp, NULL));
@@ -365,56 +434,21 @@ TEST_F(monitor, a_listener_of_one_qp_hears_of_that)
 	EXPECT_EQ(0, duo_close(&other));
 }
 
-/* All that were to be told are, or are counted, and stand where they belong. */
-TEST_F(monitor, who_is_slow_is_told_how_much_was_lost)
-{
-	struct listen *listen = &self->listen;
-	int64_t sent, got, lost, told, last;
-	int i;
-
-	if (self->wire)
-		return;
-	ASSERT_EQ(0, listen_begin(listen, "%s only packet,link,state room 64",
-				  TOPO_LINK));
-	kill(listen->pid, SIGSTOP);
-	sent = sent_packets(false);
-	got = counters_get("rx_packets");
-	for (i = 0; i < 50; i++)
-		ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE,
-				      PACKETS(4)));
-	sent = sent_packets(false) - sent;
-	got = counters_get("rx_packets") - got;
-	kill(listen->pid, SIGCONT);
-	ASSERT_EQ(0, listen_until(listen, EVENT("lost"), NULL));
-	END_OF_EVENTS(self);
-	lost = listen_sum(listen, "count", EVENT("lost"), NULL);
-	told = listen_count(listen, EVENT("packet"), NULL, NULL);
-	EXPECT_LE(64, told);
-	EXPECT_EQ(sent + got, lost + told);
-	/* The link came first, and the state last. */
-	last = listen_number(listen, "seq", 0, EVENT("state"), NULL);
-	EXPECT_EQ(1 + sent + got + 1, last);
-}
-
 /* It goes, and its place with it. */
 TEST_F(monitor, who_dies_leaves_nothing_behind)
 {
 	struct listen many[16] = {};
-	int i, round;
+	int i;
 
-	if (self->wire)
-		return;
-	for (round = 0; round < 2; round++) {
-		for (i = 0; i < 16; i++)
-			ASSERT_EQ(0, listen_begin(&many[i], "%s", TOPO_LINK));
-		EXPECT_NE(0, listen_begin(&self->listen, "%s", TOPO_LINK));
-		listen_end(&self->listen);
-		for (i = 0; i < 16; i++) {
-			ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE,
-					      64));
-			listen_end(&many[i]);
-		}
+	for (i = 0; i < 16; i++)
+		ASSERT_EQ(0, listen_begin(&many[i], "%s", TOPO_LINK));
+	EXPECT_NE(0, listen_begin(&self->scene.listen, "%s", TOPO_LINK));
+	listen_end(&self->scene.listen);
+	for (i = 0; i < 16; i++) {
+		ASSERT_EQ(0, post_one(&self->scene.duo, IBV_WR_RDMA_WRITE, 64));
+		listen_end(&many[i]);
 	}
+	EXPECT_EQ(0, listen_begin(&self->scene.listen, "%s", TOPO_LINK));
 }
 
 static int wait_for_child(void)
@@ -430,8 +464,6 @@ TEST_F(monitor, who_is_no_administrator_may_not)
 {
 	char said[1024];
 
-	if (self->wire)
-		return;
 	if (!fork()) {
 		if (setgid(65534) || setuid(65534))
 			_exit(1);
@@ -447,8 +479,6 @@ TEST_F(monitor, what_cannot_be_watched_is_refused)
 {
 	char said[1024];
 
-	if (self->wire)
-		return;
 	EXPECT_EQ(1, rules_tool(said, sizeof(said), "monitor nolink"));
 	EXPECT_NE(NULL, strstr(said, "no softrdma link of that name"));
 	EXPECT_EQ(1, rules_tool(said, sizeof(said), "monitor qp 17"));
@@ -461,12 +491,10 @@ TEST_F(monitor, what_cannot_be_watched_is_refused)
 /* A link belongs to the namespace of its interface, and so do its events. */
 TEST_F(monitor, other_namespaces_are_not_heard)
 {
-	struct listen *listen = &self->listen;
+	struct listen *listen = &self->scene.listen;
 	int ready[2], over[2];
 	char c = 0;
 
-	if (self->wire)
-		return;
 	ASSERT_EQ(0, pipe(ready));
 	ASSERT_EQ(0, pipe(over));
 	if (!fork()) {
@@ -482,12 +510,12 @@ TEST_F(monitor, other_namespaces_are_not_heard)
 			_exit(2);
 		/* The link that was there has QPs as well: of the kernel. */
 		_exit(listen_count(listen, EVENT("packet"), NULL, NULL) ||
-		      listen_count(listen, self->qp, NULL, NULL) ||
+		      listen_count(listen, self->scene.qp, NULL, NULL) ||
 		      listen_count(listen, "srt0", NULL, NULL) ? 3 : 0);
 	}
 	ASSERT_EQ(1, read(ready[0], &c, 1));
-	ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE, PACKETS(4)));
-	ASSERT_EQ(0, duo_state(&self->duo.end[0], IBV_QPS_ERR));
+	ASSERT_EQ(0, post_one(&self->scene.duo, IBV_WR_RDMA_WRITE, PACKETS(4)));
+	ASSERT_EQ(0, duo_state(&self->scene.duo.end[0], IBV_QPS_ERR));
 	ASSERT_EQ(1, write(over[1], &c, 1));
 	EXPECT_EQ(0, wait_for_child());
 }
