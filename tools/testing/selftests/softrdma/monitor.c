@@ -235,7 +235,7 @@ TEST_F(monitor, who_is_slow_is_told_how_much_was_lost)
 	int64_t sent, got, lost, told, last;
 	int i;
 
-	ASSERT_EQ(0, listen_begin(listen, "%s only packet,link,state room 128",
+	ASSERT_EQ(0, listen_begin(listen, "%s only packet,link,state room 256",
 				  TOPO_LINK));
 	kill(listen->pid, SIGSTOP);
 	sent = sent_packets(false);
@@ -250,7 +250,7 @@ TEST_F(monitor, who_is_slow_is_told_how_much_was_lost)
 	END_OF_EVENTS(&self->scene);
 	lost = listen_sum(listen, "count", EVENT("lost"), NULL);
 	told = listen_count(listen, EVENT("packet"), NULL, NULL);
-	EXPECT_LE(128, told);
+	EXPECT_LE(256, told);
 	EXPECT_EQ(sent + got, lost + told);
 	/* The link came first, and the state last. */
 	last = listen_number(listen, "seq", 0, EVENT("state"), NULL);
