@@ -288,6 +288,14 @@ static enum srdma_wqe_why take_data(struct srdma_wqe *out,
 	return SRDMA_WQE_OK;
 }
 
+/* Tables are looked up by the opcode of a request that failed, too. */
+static u8 refused_op(u32 opcode)
+{
+	if (opcode >= SRDMA_WR_USER_NR || !srdma_wr_info_get(opcode))
+		return SRDMA_WR_SEND;
+	return opcode;
+}
+
 enum srdma_wqe_why srdma_wqe_decode(struct srdma_wqe *out, const void *slot,
 				    u32 slot_size,
 				    const struct srdma_wqe_limits *lim)
@@ -299,17 +307,13 @@ enum srdma_wqe_why srdma_wqe_decode(struct srdma_wqe *out, const void *slot,
 	memset(out, 0, sizeof(*out));
 	out->wr_id = raw->wr_id;
 	out->msg.flags = raw->send_flags & KNOWN_FLAGS;
-	/*
-	 * Before it is cut to eight bits; REG_MR is not for user space. Tables
-	 * are looked up by the opcode of a failed request too.
-	 */
-	if (raw->opcode >= SRDMA_WR_USER_NR) {
-		out->msg.op = SRDMA_WR_SEND;
+	/* Before it is cut to eight bits; REG_MR is not for user space. */
+	if (raw->opcode >= SRDMA_WR_USER_NR ||
+	    !srdma_wr_may_post(lim->qpt, raw->opcode)) {
+		out->msg.op = refused_op(raw->opcode);
 		return SRDMA_WQE_OPCODE;
 	}
 	out->msg.op = raw->opcode;
-	if (!srdma_wr_may_post(lim->qpt, raw->opcode))
-		return SRDMA_WQE_OPCODE;
 	if (raw->send_flags & ~KNOWN_FLAGS)
 		return SRDMA_WQE_FLAGS;
 

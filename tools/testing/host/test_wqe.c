@@ -469,6 +469,8 @@ TEST(wqe_decode__opcode_per_qp_type)
 			EXPECT_EQ(decode(lims[i]) == SRDMA_WQE_OPCODE,
 				  op >= 16 ||
 				  !srdma_wr_may_post(lims[i]->qpt, op));
+			/* Who tells of a refused one looks it up. */
+			EXPECT(srdma_wr_info_get(out.wqe.msg.op));
 		}
 	}
 }
