@@ -27,6 +27,7 @@
 #include "posting/doorbell.h"
 #include "posting/post.h"
 #include "posting/srq.h"
+#include "wire/addresses.h"
 #include "wire/inflight.h"
 #include "wire/loop.h"
 #include "wire/netns.h"
@@ -130,12 +131,13 @@ DOOR(srdma_qp_post_send);
 
 DOOR(srdma_srq_events_init);
 
+DOOR(srdma_addresses_add);
+DOOR(srdma_addresses_del);
+
 DOOR(srdma_inflight_exit);
 
 DOOR(srdma_loop_exit);
 
-DOOR(srdma_netns_add_gid);
-DOOR(srdma_netns_del_gid);
 DOOR(srdma_netns_exit);
 DOOR(srdma_netns_get);
 DOOR(srdma_netns_init);
@@ -185,6 +187,7 @@ DOOR(srdma_store_uninit);
 #include "wire/tamper.c"
 #include "wire/tap.c"
 #include "wire/netns.c"
+#include "wire/addresses.c"
 
 #include "posting/post.c"
 #include "posting/doorbell.c"

@@ -34,6 +34,7 @@
 #include "verbs/qp.h"
 #include "verbs/srq.h"
 #include "verbs/ucontext.h"
+#include "wire/addresses.h"
 #include "wire/netns.h"
 #include "wire/tamper.h"
 
@@ -233,8 +234,8 @@ static const struct ib_device_ops dev_ops = {
 	.get_link_layer = get_link_layer,
 	.get_netdev = get_netdev,
 	.query_pkey = query_pkey,
-	.add_gid = srdma_netns_add_gid,
-	.del_gid = srdma_netns_del_gid,
+	.add_gid = srdma_addresses_add,
+	.del_gid = srdma_addresses_del,
 	.alloc_hw_port_stats = srdma_stats_alloc,
 	.get_hw_stats = srdma_stats_get,
 	.dealloc_driver = srdma_link_dealloc,

@@ -15,7 +15,7 @@
 #include "objects/report.h"
 #include "proto/aeth.h"
 #include "requester/failure.h"
-#include "wire/netns.h"
+#include "wire/addresses.h"
 #include "wire/path.h"
 
 /* The codes are in the order of the checks. */
@@ -335,7 +335,7 @@ static bool has_source(const struct srdma_qp *qp)
 {
 	const union ib_gid *gid = (const union ib_gid *)&qp->av.src;
 
-	return srdma_netns_find_dev(qp->dev->net, gid, qp->av.ifindex) ==
+	return srdma_addresses_find(qp->dev->net, gid, qp->av.ifindex) ==
 	       qp->dev;
 }
 

@@ -19,6 +19,7 @@
 #include "objects/device.h"
 #include "objects/mcast.h"
 #include "objects/qp.h"
+#include "wire/addresses.h"
 #include "wire/drop.h"
 #include "wire/frame.h"
 #include "wire/hook.h"
@@ -147,8 +148,8 @@ static struct srdma_dev *find_dev(struct net *net, int ifindex,
 	struct srdma_netns *snet = srdma_netns_of(net);
 
 	if (is_multicast)
-		return srdma_netns_find_dev_on(snet, ifindex);
-	return srdma_netns_find_dev(snet, (const union ib_gid *)daddr, ifindex);
+		return srdma_addresses_find_on(snet, ifindex);
+	return srdma_addresses_find(snet, (const union ib_gid *)daddr, ifindex);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What the driver keeps in each network namespace: the sockets that own the
- * RoCE port, and which device an address belongs to.
+ * RoCE port, the tables of wire/addresses.c, and who listens.
  */
 #ifndef SRDMA_NETNS_H
 #define SRDMA_NETNS_H
@@ -12,9 +12,6 @@
 #include <linux/notifier.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
-#include <rdma/ib_verbs.h>
-
-struct srdma_dev;
 
 /**
  * struct srdma_netns - the driver's part of a network namespace
@@ -47,8 +44,6 @@ struct srdma_netns {
 	u32 generation;
 };
 
-#define SRDMA_NO_VLAN	0xffff
-
 int srdma_netns_init(void);
 void srdma_netns_exit(void);
 
@@ -68,12 +63,5 @@ static inline bool srdma_netns_has_packet_sockets(const struct srdma_netns *net)
 {
 	return !hlist_empty(&net->net->packet.sklist);
 }
-
-int srdma_netns_add_gid(const struct ib_gid_attr *attr, void **context);
-int srdma_netns_del_gid(const struct ib_gid_attr *attr, void **context);
-struct srdma_dev *srdma_netns_find_dev(struct srdma_netns *net,
-				       const union ib_gid *gid, int ifindex);
-struct srdma_dev *srdma_netns_find_dev_on(struct srdma_netns *net, int ifindex);
-u16 srdma_netns_find_vlan(struct srdma_dev *dev, const union ib_gid *gid);
 
 #endif

@@ -15,10 +15,10 @@
 #include "objects/qp.h"
 #include "proto/run.h"
 #include "proto/ud.h"
+#include "wire/addresses.h"
 #include "wire/drop.h"
 #include "wire/hook.h"
 #include "wire/loop.h"
-#include "wire/netns.h"
 #include "wire/packet_in.h"
 
 /* What a CRC-32 becomes that runs over its own complement as well. */
@@ -554,7 +554,7 @@ void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc)
 	u16 vlan;
 
 	srdma_packet_in_addresses(skb, &src, &dst);
-	vlan = srdma_netns_find_vlan(dev, (const union ib_gid *)&dst);
+	vlan = srdma_addresses_vlan(dev, (const union ib_gid *)&dst);
 	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
 	wc->network_hdr_type = is_v6(skb) ? RDMA_NETWORK_IPV6 :
 					    RDMA_NETWORK_IPV4;

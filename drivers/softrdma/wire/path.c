@@ -15,6 +15,7 @@
 #include "objects/device.h"
 #include "proto/burst.h"
 #include "proto/psn.h"
+#include "wire/addresses.h"
 #include "wire/netns.h"
 #include "wire/path.h"
 #include "wire/route.h"
@@ -174,7 +175,7 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 	const union ib_gid *gid = (const union ib_gid *)&av->dst;
 
 	return !av->is_multicast &&
-	       srdma_netns_find_dev(dev->net, gid, av->ifindex) == dev;
+	       srdma_addresses_find(dev->net, gid, av->ifindex) == dev;
 }
 
 /*

@@ -14,6 +14,7 @@
 
 #include "objects/device.h"
 #include "observe/counters.h"
+#include "wire/addresses.h"
 #include "wire/frame.h"
 #include "wire/loop.h"
 #include "wire/netns.h"
@@ -46,7 +47,7 @@ static void put_tag(struct srdma_dev *dev, struct sk_buff *frame)
 	if (is_vlan_dev(dev->ndev))
 		return;
 	srdma_frame_addresses(frame, &src, &dst);
-	vlan = srdma_netns_find_vlan(dev, (const union ib_gid *)&src);
+	vlan = srdma_addresses_vlan(dev, (const union ib_gid *)&src);
 	if (vlan != SRDMA_NO_VLAN)
 		__vlan_hwaccel_put_tag(frame, htons(ETH_P_8021Q), vlan);
 }
