@@ -357,7 +357,7 @@ static u16 look_at_way(struct srdma_cause *cause, struct srdma_qp *qp)
 	if (!has_source(qp)) {
 		srdma_cause_add(cause, SRDMA_FACT_INDEX, qp->av.sgid_index);
 		code = SRDMA_ERR_GID_GONE;
-	} else if (srdma_path_find(path, qp->dev, &qp->av)) {
+	} else if (srdma_path_find(path, qp->dev, &qp->av) < 0) {
 		code = SRDMA_ERR_NO_ROUTE;
 	} else if (!port_is_up(qp->dev, path->is_local)) {
 		code = SRDMA_ERR_PORT_DOWN;

@@ -5,6 +5,8 @@
  */
 #include "errors_fixture.h"
 
+#include "tap.h"
+
 #define UP()	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set))
 
 /* The log says so of the QP that was asked. */
@@ -239,6 +241,19 @@ TEST_F(errors, the_peer_never_answers)
 	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op ACK drop"));
 	WRITE(64, self->rx->mr->rkey);
 	FAILS(RETRY_EXC_ERR, NEVER_ANSWERED, "the peer has never answered");
+}
+
+/* What is captured is sent another way, which is a way. */
+TEST_F(errors, the_peer_never_answers_and_somebody_captures)
+{
+	int fd = tap_open(TOPO_NETDEV);
+
+	ASSERT_LE(0, fd);
+	UP();
+	ASSERT_LE(0, rules_add(TOPO_LINK, "rx op ACK drop"));
+	WRITE(64, self->rx->mr->rkey);
+	FAILS(RETRY_EXC_ERR, NEVER_ANSWERED, "the peer has never answered");
+	close(fd);
 }
 
 TEST_F(errors, the_peer_stops_answering)
