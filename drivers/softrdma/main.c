@@ -68,7 +68,7 @@ static void __exit softrdma_exit(void)
 	srdma_crc_exit();
 }
 
-/* For gcc this is all of the program (Kbuild); who calls these is not in it. */
+/* gcc takes this file for the whole program (Kbuild); callers are not in it. */
 int init_module(void) __visible;
 void cleanup_module(void) __visible;
 

@@ -165,12 +165,12 @@ int srdma_bounds_after(size_t bytes)
 }
 
 /**
- * srdma_bounds_owner - who answers for what the current task makes
+ * srdma_bounds_owner - the user charged for what the current task creates
  *
- * Where users share something, each may have a share. An ordinary user has a
- * range of others for his user namespaces, each of whom would have one: so there
- * it is who owns the namespace, or the outermost that an ordinary user owns.
- * Those that root has made, for containers, are different users.
+ * Limits are shared among users. An ordinary user has a range of user IDs for user
+ * namespaces, each of which would get a share. So in a user namespace the owner of
+ * the outermost namespace that an ordinary user owns is charged. Users in the
+ * namespaces that root creates for containers count as different users.
  */
 kuid_t srdma_bounds_owner(void)
 {

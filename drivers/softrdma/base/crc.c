@@ -73,8 +73,8 @@ static u32 crc_fold(u32 crc, const void *p, size_t len)
 /**
  * srdma_crc_begin - begin to copy and sum up
  *
- * Who has vector registers is not preempted. On real-time kernels, where
- * spinlocks sleep, they are taken for each sum alone.
+ * While vector registers are in use there is no preemption. On real-time kernels,
+ * where spinlocks sleep, they are taken for each sum separately.
  *
  * Return: whether vector registers may be used, for the calls that follow.
  */

@@ -61,7 +61,7 @@ int srdma_table_reserve(struct srdma_table *table, u32 number)
 /**
  * srdma_table_set - let a number lead to an object, or to none
  * @table: table
- * @number: a reserved one, the caller's: nobody else sets it
+ * @number: a number that the caller has reserved
  * @object: complete object, or NULL; look-ups may see the last one until the
  *	next grace period
  */
@@ -70,7 +70,7 @@ void srdma_table_set(struct srdma_table *table, u32 number, void *object)
 	rcu_assign_pointer(*leaf_slot(table, number), object);
 }
 
-/* Nobody looks any more. */
+/* There are no more look-ups. */
 void srdma_table_free(struct srdma_table *table)
 {
 	struct srdma_table_node *node;

@@ -25,12 +25,12 @@ enum sight {
 };
 
 /**
- * struct error_place - where a dump of errors goes on
- * @after: number of the last record of the link that was told
- * @from_dev: index of the first device of which not all was told
+ * struct error_place - where a dump of errors continues
+ * @after: number of the last record of the link that was dumped
+ * @from_dev: index of the first device that was not dumped whole
  * @sight: enum sight
  * @uid: SIGHT_OWN: the user
- * @told: records of the link that were told
+ * @told: records of the link that were dumped
  */
 struct error_place {
 	u64 after;
@@ -40,13 +40,13 @@ struct error_place {
 	u32 told;
 };
 
-/* A link has no more; what fails while it is told could go on for ever. */
+/* A link keeps no more. Errors that occur meanwhile must not prolong a dump. */
 #define TOLD_MOST	(SRDMA_ERRORS_EACH * (SRDMA_ERRORS_USERS + 1))
 
 /*
- * A socket may be handed on, and whoever writes to it may not know what: so the
- * one who has opened it and the one who asks have to be the same user, as both of
- * them need the capability.
+ * A process may be given a socket, and be made to write to it without knowing what
+ * it is. So the process that opened the socket and the one that asks must be of the
+ * same user. For the same reason both need the capability.
  */
 static bool opened_by(struct sk_buff *skb, kuid_t uid)
 {
@@ -193,7 +193,7 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
-/* Tells what there is room for; 0 when that was all. */
+/* Dumps as much as there is room for; returns 0 at the end. */
 static int put_link(struct sk_buff *skb, struct netlink_callback *cb,
 		    struct srdma_dev *dev, struct error_place *place)
 {
@@ -212,7 +212,7 @@ static int put_link(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* What happens meanwhile is told too. */
+/* Includes what happens meanwhile. */
 int srdma_errors_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attr = srdma_compat_dump_attrs(cb)[SRDMA_NL_A_LINK];

@@ -130,7 +130,7 @@ static int put_head(struct sk_buff *msg, u8 kind, u64 seq, u64 time)
 	       put_u64(msg, SRDMA_NL_E_TIME, time);
 }
 
-/* The first of those that were lost has the number that is told. */
+/* The number is that of the first event that was lost. */
 static int put_lost(struct sk_buff *msg, const struct srdma_event *event)
 {
 	struct nlattr *nest = nla_nest_start(msg, SRDMA_NL_A_EVENT);

@@ -122,7 +122,7 @@ static int keep(struct genl_info *info, struct srdma_dev *dev,
 		return err;
 	}
 	err = answer_with_rule(info, dev, id);
-	/* Who does not learn its number is not to have it. */
+	/* A caller that does not learn the rule's number must not have the rule. */
 	if (err)
 		srdma_rules_del(&dev->rules, id);
 	return err;
@@ -205,9 +205,9 @@ static int do_fault_del(struct sk_buff *skb, struct genl_info *info)
 /* ---- listing ---- */
 
 /**
- * struct place - where a dump goes on
- * @from_dev: index of the first device of which not all was told
- * @after_rule: number of the last rule of it that was told
+ * struct place - where a dump continues
+ * @from_dev: index of the first device that was not dumped whole
+ * @after_rule: number of its last rule that was dumped
  */
 struct place {
 	u32 from_dev;
@@ -232,7 +232,7 @@ static int put_rule(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* Tells what there is room for; 0 when that was all. */
+/* Dumps as much as there is room for; returns 0 at the end. */
 static int put_rules(struct sk_buff *skb, struct netlink_callback *cb,
 		     struct srdma_dev *dev, struct place *place)
 {

@@ -64,11 +64,11 @@ const struct nla_policy srdma_monitor_policy[SRDMA_NL_M_MAX + 1] = {
 };
 
 /**
- * struct wish - what a listener wants to hear of
+ * struct wish - which events a listener wants
  * @kinds: bits of enum srdma_nl_event
- * @has_dev: of one device only
+ * @has_dev: those of one device only
  * @dev: its index
- * @qpn: of this QP only, and of its link; 0: of all
+ * @qpn: those of this QP and of its link only; 0: of all
  * @room: events that may wait, a power of two
  */
 struct wish {
@@ -80,19 +80,19 @@ struct wish {
 };
 
 /**
- * struct listener - a socket that is told
+ * struct listener - a socket that receives events
  * @entry: in srdma_netns.listeners
  * @all: in the list of all
  * @net: that namespace; a socket holds its own
  * @sk: the socket; compared, not followed
  * @portid: its number
- * @wish: what it wants to hear of; constant
- * @refs: its socket's, and of requests that are being answered
- * @ready: tells the socket that there are events
+ * @wish: which events it wants; constant
+ * @refs: of its socket, and of requests that are being answered
+ * @ready: sends the socket a message that there are events
  * @reading: one request is answered at a time; guards @tail
  * @lock: guards what follows, but for the events from @tail to @head, which are
  *	@reading's; taken in any context
- * @waits: the socket found no event, and is to be told of the next one
+ * @waits: the socket found no event, and waits for a message about the next
  * @seq: events so far, those that were lost among them
  * @lost: how many were lost since the last one that was kept
  * @head: index of the next event
@@ -167,7 +167,7 @@ static void keep(struct listener *listener, const struct srdma_event *event)
 }
 
 /**
- * srdma_monitor_hears - does anybody want an event?
+ * srdma_monitor_hears - does a listener want an event?
  * @dev: device
  * @qpn: QP that it is about, or 0
  * @kind: what it is
@@ -186,10 +186,10 @@ bool srdma_monitor_hears(const struct srdma_dev *dev, u32 qpn,
 }
 
 /**
- * srdma_monitor_tell - something has happened
+ * srdma_monitor_tell - give listeners an event
  * @dev: where
- * @event: what; the index of @dev is filled in. Whoever wants it has a copy when
- *	this returns, or has lost it
+ * @event: the event; the index of @dev is filled in. When this returns, each
+ *	listener that wants it has a copy, or has counted a loss
  *
  * In any context.
  */
@@ -318,7 +318,7 @@ static int add_listener(struct listener *listener,
 	return err;
 }
 
-/* Nobody tells it anything when this returns. */
+/* It is given no more events when this returns. */
 static void remove_listener(struct listener *listener)
 {
 	lockdep_assert_held(&listeners_lock);
@@ -330,7 +330,7 @@ static void remove_listener(struct listener *listener)
 	put_listener(listener);
 }
 
-/* What is there already is told like what comes. */
+/* Links that exist already are reported like new ones. */
 static void tell_links(struct listener *listener)
 {
 	struct srdma_event event = { .kind = SRDMA_NL_EV_LINK };
@@ -521,7 +521,7 @@ int srdma_monitor_get(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- their end ---- */
 
-/* A socket was closed, whoever's it was. */
+/* A netlink socket was closed, perhaps a listener's. */
 static int socket_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
@@ -548,9 +548,9 @@ int srdma_monitor_init(void)
 }
 
 /*
- * The family is gone: nobody asks for anything. Sockets may still be open: as long
- * as there are listeners we have to be told of those that are closed, since their
- * namespaces may follow.
+ * The family is gone, and there are no more requests. Sockets may still be open.
+ * As long as there are listeners, the notifier must see which sockets are closed,
+ * since their namespaces may end next.
  */
 void srdma_monitor_exit(void)
 {

@@ -34,7 +34,7 @@ struct srdma_dev;
  *
  * @seq, @time and @lost are the listener's to write. Members of a packet: @psn,
  * @peer_qpn, @len and @payload in bytes, @stat: enum srdma_stat of what became of
- * it, 0 where nobody said; @syndrome and @msn, where @opcode has an AETH.
+ * it, 0 if unknown; @syndrome and @msn, where @opcode has an AETH.
  */
 struct srdma_event {
 	u64 seq;

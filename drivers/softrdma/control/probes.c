@@ -22,10 +22,10 @@
 /* ---- packets ---- */
 
 /**
- * struct audience - who listens to the packets of a QP
+ * struct audience - what listeners want of the packets of a QP
  * @qp: queue pair
- * @packets: somebody wants them
- * @naks: somebody wants those that say no
+ * @packets: all of them
+ * @naks: those that are a NAK
  */
 struct audience {
 	const struct srdma_qp *qp;
@@ -33,7 +33,7 @@ struct audience {
 	bool naks;
 };
 
-/* Most packets are of no interest to anybody: they are not looked at. */
+/* Most packets interest no listener, and are not parsed. */
 static bool find_audience(struct audience *to, const struct srdma_qp *qp)
 {
 	to->qp = qp;
@@ -359,9 +359,9 @@ PROBE(link)
 
 /**
  * struct probe - a tracepoint
- * @kinds: bits of enum srdma_nl_event: what is learned there
- * @begin: listens to it
- * @end: does not any more
+ * @kinds: bits of enum srdma_nl_event: events that it gives
+ * @begin: attaches to it
+ * @end: detaches from it
  * @users: listeners who want any of @kinds
  */
 struct probe {

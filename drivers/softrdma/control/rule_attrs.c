@@ -269,7 +269,7 @@ static void fill_order(struct srdma_order *order, struct nlattr **attrs)
  * srdma_rule_parse - read a rule
  * @rule: zeroed; filled
  * @attrs: enum srdma_nl_rule_attr, each of the right form
- * @extack: told why not
+ * @extack: filled with the reason of a refusal
  */
 int srdma_rule_parse(struct srdma_rule *rule, struct nlattr **attrs,
 		     struct netlink_ext_ack *extack)

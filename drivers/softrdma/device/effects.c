@@ -36,8 +36,8 @@ static void take_down(struct srdma_dev *dev, u64 down_for)
 }
 
 /*
- * The core keeps this event to itself when a driver raises it, and raises it where
- * an address changes: so it is told as the core would.
+ * The core does not pass this event on to programs when a driver raises it, but
+ * raises it itself where an address changes. So it is raised in the core's way.
  */
 static void tell_of_gids(struct srdma_dev *dev)
 {

@@ -331,7 +331,7 @@ static void set_node_guid(struct srdma_dev *dev)
 }
 
 /**
- * srdma_dev_create - allocate a device, not yet visible to anybody
+ * srdma_dev_create - allocate a device, not yet visible
  * @ndev: interface it will be on
  *
  * Return: the device, or an error: -EADDRINUSE when the RoCE port is taken.

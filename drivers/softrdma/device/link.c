@@ -6,8 +6,8 @@
  * A link can end in five ways: by rdma link del, with its interface, with its
  * namespace, when this module is unloaded, and when the in-tree driver is
  * unloaded, which unregisters every device with its driver id. All of them meet
- * in srdma_link_dealloc(). The core calls that exactly once, when nobody uses
- * the device any more.
+ * in srdma_link_dealloc(). The core calls that exactly once, when the
+ * device has no users any more.
  */
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
@@ -119,8 +119,8 @@ static void announce_port(struct srdma_dev *dev)
 }
 
 /*
- * From here on anybody may end the link, also before this returns. If the
- * interface went away while we registered, its notifier left that to us.
+ * From here on the link may be deleted at any time, also before this returns. If
+ * the interface went away during registration, its notifier left that to us.
  */
 static int publish_link(struct srdma_dev *dev)
 {
@@ -156,7 +156,7 @@ static int add_link(const char *name, struct net_device *ndev)
 			       name, ndev->name);
 		return PTR_ERR(dev);
 	}
-	/* In one section: from then on we are told when the interface leaves. */
+	/* In one section: from here on the notifier knows of the link. */
 	rtnl_lock();
 	err = claim_netdev(dev, name);
 	if (!err) {
@@ -171,7 +171,7 @@ static int add_link(const char *name, struct net_device *ndev)
 	dev->ib.link_ops = &link_ops;
 	/*
 	 * Keeps the memory for publish_link(): once registered, the device can be
-	 * taken down by somebody else at any moment.
+	 * deleted at any time.
 	 */
 	get_device(&dev->ib.dev);
 	err = srdma_dev_register(dev, name);
@@ -248,7 +248,7 @@ static void change_mtu(struct srdma_dev *dev)
 /* A link that is still being registered ends itself: see publish_link(). */
 static void end_link(struct srdma_dev *dev)
 {
-	/* Also told to wire/tap.c, which takes no lock. */
+	/* Also sets what wire/tap.c reads without a lock. */
 	WRITE_ONCE(dev->gone, true);
 	if (dev->registered && ib_device_try_get(&dev->ib)) {
 		ib_unregister_device_queued(&dev->ib);
@@ -380,7 +380,7 @@ static void end_all_links(void)
 		spin_unlock_bh(&links_lock);
 		if (!dev)
 			return;
-		/* Returns when the device is gone, whoever began it. */
+		/* Returns when the device is gone, no matter how its end began. */
 		ib_unregister_device(&dev->ib);
 		put_device(&dev->ib.dev);
 	}

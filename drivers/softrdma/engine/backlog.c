@@ -6,8 +6,8 @@
  *
  * A user may draw while less is drawn for that user than remains in the pool.
  * So one user gets half of the pool at most, and two get a third each. A user
- * that comes last finds as much as any other has. Nobody has to give anything
- * back.
+ * that comes last finds as much as any other has, and no user has to give
+ * anything back.
  */
 #include <linux/atomic.h>
 #include <linux/hashtable.h>
@@ -65,7 +65,7 @@ static struct srdma_backlog *join_backlog(kuid_t uid)
 	return NULL;
 }
 
-/* His first one. Memory comes first: who has none makes nobody wait. */
+/* The user's first QP. Allocates before it takes the lock. */
 static struct srdma_backlog *open_backlog(kuid_t uid)
 {
 	struct srdma_backlog *fresh, *backlog;
@@ -88,9 +88,9 @@ static struct srdma_backlog *open_backlog(kuid_t uid)
 }
 
 /**
- * srdma_backlog_get - on whose account a new QP draws
+ * srdma_backlog_get - the account of the user who creates a QP
  *
- * Return: that of the current user, or NULL for want of memory.
+ * Return: the current user's account, or NULL for want of memory.
  */
 struct srdma_backlog *srdma_backlog_get(void)
 {
@@ -144,8 +144,8 @@ void srdma_backlog_return(struct srdma_backlog *backlog, u32 chunks)
 }
 
 /*
- * The pages that an skb keeps from being freed. Whoever else has a part of one
- * may let go of it: then it is this one's alone.
+ * The pages that an skb keeps from being freed. Other users of parts of them may
+ * free theirs: then this skb alone keeps the whole page.
  */
 static u64 bytes_pinned(const struct sk_buff *skb)
 {
@@ -168,14 +168,14 @@ static bool pins_too_much(const struct sk_buff *skb)
 }
 
 /**
- * srdma_backlog_compact - an skb that is to wait behind others
- * @skb: skb of the network, nobody's but the caller's; consumed
+ * srdma_backlog_compact - an skb that keeps no more memory than it needs
+ * @skb: skb from the network, that only the caller refers to; consumed
  *
- * Heads and fragments are parts of pages, of ours (wire/skb_pool.c) or of a NIC's
- * driver: a few bytes that wait keep all of a page of 32 KB. One that does is
- * replaced by a copy that has its own memory.
+ * Heads and fragments are parts of larger pages, ours (wire/skb_pool.c) or those
+ * of a NIC's driver: a few bytes in an inbox can keep a page of 32 KB. Such an
+ * skb is replaced by a copy with its own memory.
  *
- * Return: what is to wait; NULL for want of memory.
+ * Return: the skb or its copy; NULL for want of memory.
  */
 struct sk_buff *srdma_backlog_compact(struct sk_buff *skb)
 {

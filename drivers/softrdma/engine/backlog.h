@@ -13,8 +13,9 @@ struct sk_buff;
 struct srdma_backlog;
 
 /*
- * An inbox in which less waits takes one more, whatever the others hold: so
- * that each QP gets on, if slower, where somebody else has drawn all that he may.
+ * An inbox that holds less than this takes one more skb, whatever other inboxes
+ * hold. So each QP makes progress, if slowly, while another user has drawn the
+ * whole share.
  */
 #define SRDMA_BACKLOG_OWN	SZ_64K
 

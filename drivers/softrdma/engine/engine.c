@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Engines: who owns one, how it is run, how it is stopped.
+ * Engines: ownership, running, stopping.
  */
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
@@ -16,9 +16,9 @@
 
 /* struct srdma_engine.state */
 enum {
-	ENGINE_OWNED = BIT(0),		/* somebody runs it */
+	ENGINE_OWNED = BIT(0),		/* it is running */
 	ENGINE_KICKED = BIT(1),		/* there may be something to do */
-	ENGINE_STOPPED = BIT(2),	/* nobody may begin to run it */
+	ENGINE_STOPPED = BIT(2),	/* it must not begin to run */
 	ENGINE_HANDING = BIT(3),	/* its owner is leaving it to softirq */
 };
 
@@ -115,10 +115,10 @@ static bool try_leave(struct srdma_engine *engine)
 }
 
 /*
- * The tasklet is to own the engine next. It is scheduled only by an owner: so
- * srdma_engine_stop() knows that nobody schedules it any more. A run of it
- * that was due already may come too early and find the engine owned; seeing
- * ENGINE_HANDING it tries again, and would wait for us to get on.
+ * The tasklet is to own the engine next. Only an owner schedules it: so after
+ * srdma_engine_stop() it is not scheduled any more. A run of it that was due
+ * already may come too early and find the engine owned. If it sees
+ * ENGINE_HANDING it tries again, and would wait for this CPU.
  */
 static void leave_to_softirq(struct srdma_engine *engine)
 {
@@ -205,8 +205,8 @@ static void run_owned(struct srdma_engine *engine)
 		if (try_leave(engine))
 			break;
 		/*
-		 * Somebody kicked; do not let two engines chase each other. All
-		 * of these runs do no more than two with the whole budget.
+		 * The engine was kicked. Two engines must not keep each other
+		 * running: all of these runs together have twice the budget.
 		 */
 		budget /= 2;
 		if (!budget) {
@@ -217,7 +217,7 @@ static void run_owned(struct srdma_engine *engine)
 	this_cpu_dec(engine_depth);
 }
 
-/* Who has stopped the engine waits for it. */
+/* srdma_engine_stop() waits for this. */
 static bool leave_if_stopped(struct srdma_engine *engine)
 {
 	if (!(atomic_read(&engine->state) & ENGINE_STOPPED))
@@ -258,7 +258,7 @@ static bool leave_word(struct srdma_engine *engine,
 		       enum srdma_engine_event event)
 {
 	set_bit(event, &engine->events);
-	/* Pairs with run_owned(): the event is seen by who sees the kick. */
+	/* Pairs with run_owned(): an owner that sees the kick sees the event. */
 	smp_mb__after_atomic();
 	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 		 (ENGINE_OWNED | ENGINE_STOPPED));
@@ -304,7 +304,7 @@ static void run_or_defer(struct srdma_engine *engine)
 }
 
 /**
- * srdma_engine_kick - leave word, and run the engine if nobody does
+ * srdma_engine_kick - record an event, and run the engine unless it runs
  * @engine: engine
  * @event: what happened
  *
@@ -501,8 +501,8 @@ void srdma_engine_clear(struct srdma_engine *engine)
 /**
  * srdma_engine_init - an engine that is stopped
  * @engine: engine
- * @run: what its owner is to call
- * @backlog: on whose account packets wait for it
+ * @run: its run function
+ * @backlog: account that its inbox draws from
  */
 void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
 		       struct srdma_backlog *backlog)
@@ -541,19 +541,19 @@ void srdma_engine_start(struct srdma_engine *engine)
 	int old;
 
 	/*
-	 * Fully ordered: pairs with try_own(), who finds it started finds it as
-	 * it was left.
+	 * Fully ordered: pairs with try_own(). An owner that finds the engine
+	 * started sees the state that was prepared for it.
 	 */
 	old = atomic_fetch_andnot(ENGINE_STOPPED, &engine->state);
 	if (old & ENGINE_KICKED)
 		run_or_defer(engine);
 }
 
-/* The engine is stopped, and nobody can kick it any more. */
+/* The engine is stopped, and cannot be kicked any more. */
 void srdma_engine_uninit(struct srdma_engine *engine)
 {
 	tasklet_kill(&engine->tasklet);
-	/* Who found the QP before it went finds no room for its packet. */
+	/* A look-up that found the QP earlier finds no room for its packet. */
 	spin_lock_bh(&engine->inbox.lock);
 	WRITE_ONCE(engine->bytes_in, engine->bytes_out + ENGINE_INBOX_BYTES);
 	spin_unlock_bh(&engine->inbox.lock);

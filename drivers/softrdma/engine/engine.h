@@ -55,11 +55,11 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @tasklet: continues in softirq
  * @handed: among those that an interrupt is to leave to softirq, or that a
  *	worker is to run
- * @idle: completed when an owner leaves a stopped engine, that who stops it
- *	waits for
+ * @idle: completed when the owner leaves a stopped engine;
+ *	srdma_engine_stop() waits for it
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
- * @rounds: runs in a row that left something over; the owner's
- * @backlog: on whose account @room grows; constant
+ * @rounds: consecutive runs that left work; written by the owner
+ * @backlog: account that @room is drawn from; constant
  */
 struct srdma_engine {
 	atomic_t state;
@@ -80,7 +80,7 @@ struct srdma_engine {
 /* What waits beyond this, in bytes, is looked at more closely. */
 #define SRDMA_ENGINE_LAGS	SZ_2K
 
-/* Is so much waiting that more may be for long? Anybody may ask. */
+/* Does so much wait that a new skb may wait long? From any context. */
 static inline bool srdma_engine_lags(const struct srdma_engine *engine)
 {
 	return READ_ONCE(engine->bytes_in) - READ_ONCE(engine->bytes_out) >=

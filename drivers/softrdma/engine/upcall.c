@@ -12,12 +12,12 @@
 
 #include "engine/upcall.h"
 
-/* Of struct srdma_upcall.state: in a list, or being told. */
+/* Of struct srdma_upcall.state: in a list, or being called. */
 #define UPCALL_WAITS	BIT(30)
 
 /**
- * struct teller - tells the upcalls that were left on one CPU
- * @tasklet: does so
+ * struct teller - makes the upcalls that are pending on one CPU
+ * @tasklet: makes them
  * @upcalls: those that wait, the last one first
  */
 struct teller {
@@ -64,9 +64,9 @@ static void tell_all(struct tasklet_struct *tasklet)
 }
 
 /**
- * srdma_upcall_init - nothing to tell
+ * srdma_upcall_init - an upcall with nothing pending
  * @upcall: upcall
- * @call: how it is told
+ * @call: function that makes the call
  */
 void srdma_upcall_init(struct srdma_upcall *upcall, srdma_upcall_call_t call)
 {
@@ -75,7 +75,7 @@ void srdma_upcall_init(struct srdma_upcall *upcall, srdma_upcall_call_t call)
 }
 
 /**
- * srdma_upcall_leave - have something told, soon
+ * srdma_upcall_leave - have an upcall made soon
  * @upcall: upcall
  * @what: number of a bit, less than 30
  *
@@ -89,7 +89,7 @@ void srdma_upcall_leave(struct srdma_upcall *upcall, unsigned int what)
 		put_into_list(upcall);
 }
 
-/* Nothing is left any more. Waits until all that was is told. */
+/* Nothing is left any more. Waits until all pending calls were made. */
 void srdma_upcall_stop(struct srdma_upcall *upcall)
 {
 	wait_var_event(&upcall->state,
@@ -109,7 +109,7 @@ void srdma_upcalls_init(void)
 	}
 }
 
-/* None is left; a tasklet that told the last one may not have returned. */
+/* None is pending; the tasklet that made the last one may still run. */
 void srdma_upcalls_exit(void)
 {
 	int cpu;

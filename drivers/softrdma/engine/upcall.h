@@ -16,10 +16,10 @@ typedef void (*srdma_upcall_call_t)(struct srdma_upcall *upcall,
 				    unsigned long what);
 
 /**
- * struct srdma_upcall - what one object has to tell
- * @node: in the list of the CPU that is to tell it
- * @state: bits of what is to be told; and whether it waits or is being told
- * @call: tells it; constant
+ * struct srdma_upcall - pending calls of one object's handlers
+ * @node: in the list of the CPU that is to make them
+ * @state: bits of what is pending; and whether it is listed or being called
+ * @call: makes the call; constant
  */
 struct srdma_upcall {
 	struct llist_node node;

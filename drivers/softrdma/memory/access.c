@@ -615,7 +615,7 @@ enum srdma_mem_why srdma_mem_store(struct srdma_mem_iter *it,
 	why = next_word(it, &word);
 	if (why)
 		return why;
-	/* Pairs with the acquire of whoever waits for the word to change. */
+	/* Pairs with the acquire of a reader that polls this word. */
 	smp_store_release(word, copy);
 	return SRDMA_MEM_OK;
 }

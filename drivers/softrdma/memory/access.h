@@ -11,8 +11,8 @@
  *	srdma_mem_end(&it);
  *
  * with bottom halves disabled from begin to end, since it may be inside the
- * gate of a key. What is kept from burst to burst is the position, so that
- * no burst of a long message walks over the pieces before it.
+ * gate of a key. The position is kept from burst to burst, so that no burst
+ * of a long message walks over the pieces before it.
  */
 #ifndef SRDMA_ACCESS_H
 #define SRDMA_ACCESS_H

@@ -80,13 +80,13 @@ static void remember(struct srdma_keys *keys, const struct srdma_key *key)
 }
 
 /**
- * srdma_key_was - was there such a key, and is no more?
+ * srdma_key_was - did such a key exist until lately?
  * @keys: of the device
  * @key: number
- * @uid: user who may be told of it
+ * @uid: user on whose behalf this is asked: only that user's keys are found
  * @at: filled with when it went, ns
  *
- * It may be forgotten by now.
+ * Only the last keys that were destroyed are kept.
  */
 bool srdma_key_was(struct srdma_keys *keys, u32 key, kuid_t uid, u64 *at)
 {

@@ -110,7 +110,7 @@ enum srdma_key_state {
  * @length: bytes from there on; together they never exceed 64 bits
  * @map: where the bytes are
  * @offset: position of @start in @map
- * @uid: user who has made it; INVALID_UID: a kernel consumer. Constant
+ * @uid: user who created it; INVALID_UID: a kernel consumer. Constant
  * @ended_at: when it was last taken from its users, ns; 0: never. Under @lock
  * @ended_by: and by what, enum srdma_err_by; likewise
  */
@@ -142,7 +142,7 @@ struct srdma_key {
 /**
  * struct srdma_key_gone - a key whose object was destroyed
  * @key: the number
- * @uid: user who had made it
+ * @uid: user who created it
  * @at: when, ns; 0: there is none here
  */
 struct srdma_key_gone {
@@ -175,7 +175,8 @@ struct srdma_keys {
  * @pd: protection domain of the queue that the work request or packet is for:
  *	of the SRQ, where the buffer is that of an SRQ
  * @set: windows of the QP; NULL where no remote key can occur
- * @uid: user who has made the QP, or INVALID_UID; only he is told of his keys
+ * @uid: user who created the QP, or INVALID_UID; errors explain only keys of
+ *	this user
  */
 struct srdma_mem_who {
 	struct srdma_keys *keys;
@@ -234,7 +235,7 @@ static inline bool __must_check srdma_key_enter(struct srdma_key *key)
 	return atomic_inc_unless_negative(&key->gate);
 }
 
-/* Everything done inside happens before whoever closed the gate goes on. */
+/* Everything done inside happens before the code that closed the gate goes on. */
 static inline void srdma_key_leave(struct srdma_key *key)
 {
 	if (unlikely(atomic_dec_return(&key->gate) == INT_MIN))

@@ -30,8 +30,8 @@ static u64 next_serial(struct srdma_loans *loans)
  * @loans: of the send queue whose engine the caller owns
  * @idx: a request that is under way
  *
- * Return: the serial that whoever may copy is to know. All that one request
- * lends is one loan.
+ * Return: the serial that a copier must present. All that one request lends is
+ * one loan.
  */
 u64 srdma_loan_give(struct srdma_loans *loans, u32 idx)
 {
@@ -48,15 +48,15 @@ u64 srdma_loan_give(struct srdma_loans *loans, u32 idx)
 
 /**
  * srdma_loan_call_back - end a loan
- * @slot: where it is noted
+ * @slot: the loan's slot
  *
- * When this returns nobody copies any more. Those who do are on other CPUs,
- * with bottom halves disabled and not preempted, and gone after one burst:
- * the wait is short, and there is none unless one copies just now.
+ * When this returns, no CPU copies from the loan any more. A copy under way runs
+ * on another CPU, with bottom halves disabled and not preempted, and ends after
+ * one burst. So the wait is short, and there is none without such a copy.
  */
 void srdma_loan_call_back(atomic64_t *slot)
 {
-	/* Fully ordered: who enters later finds no serial. */
+	/* Fully ordered: a later srdma_loan_enter() finds no serial. */
 	if (!(atomic64_fetch_and(SRDMA_LOAN_READERS, slot) &
 	      SRDMA_LOAN_READERS))
 		return;
@@ -100,7 +100,7 @@ noinline bool srdma_loans_open(struct srdma_loans *loans,
 
 	slot = kcalloc(loans->mask + 1, sizeof(*slot), gfp);
 	set_active_memcg(before);
-	/* Pairs with srdma_loan_enter(): who finds it finds it empty. */
+	/* Pairs with srdma_loan_enter(), which finds it empty. */
 	smp_store_release(&loans->slot, slot);
 	return slot;
 }

@@ -2,8 +2,8 @@
 /*
  * Loans: memory of a request under way, lent to a receiver on the same device.
  * The receiver copies from it when it processes the request, which may be
- * never. The sender can take the loan back at any time. After that, nobody
- * copies.
+ * never. The sender can take the loan back at any time. After that, it is not
+ * copied from any more.
  */
 #ifndef SRDMA_LOAN_H
 #define SRDMA_LOAN_H
@@ -59,7 +59,7 @@ void srdma_loans_call_back(struct srdma_loans *loans);
 /**
  * srdma_loans_are_open - can loans be given?
  * @loans: of the send queue whose engine the caller owns
- * @owner: whom the memory is charged to that this may take; NULL: nobody
+ * @owner: memory cgroup that is charged for what this allocates; NULL: none
  */
 static inline bool srdma_loans_are_open(struct srdma_loans *loans,
 					struct mem_cgroup *owner)
@@ -67,7 +67,7 @@ static inline bool srdma_loans_are_open(struct srdma_loans *loans,
 	return loans->slot || srdma_loans_open(loans, owner);
 }
 
-/* The request is over: what it has lent nobody copies from here on. */
+/* The request is over: what it has lent is not copied from here on. */
 static inline void srdma_loan_end(struct srdma_loans *loans, u32 idx)
 {
 	atomic64_t *slot;
@@ -82,12 +82,11 @@ static inline void srdma_loan_end(struct srdma_loans *loans, u32 idx)
 /**
  * srdma_loan_enter - begin to copy from what was lent
  * @loans: of the lender, which an RCU section keeps
- * @idx: the request, as srdma_loan_give() was told
- * @serial: of the loan, as srdma_loan_give() said
+ * @idx: the request, as passed to srdma_loan_give()
+ * @serial: of the loan, as srdma_loan_give() returned it
  *
- * The caller has bottom halves disabled, and must leave before it does anything
- * but copy: the lender may wait for it. Nor is it preempted, where disabled
- * bottom halves do not see to that.
+ * The caller has bottom halves and preemption disabled, and does nothing but
+ * copy until it leaves: the lender may be waiting for it.
  *
  * Return: whether the loan stands; then it does until srdma_loan_leave().
  */
@@ -112,7 +111,7 @@ static inline bool __must_check srdma_loan_enter(const struct srdma_loans *loans
 	return true;
 }
 
-/* Pairs with the acquire of who calls the loan back. */
+/* Pairs with the acquire in srdma_loan_call_back(). */
 static inline void srdma_loan_leave(const struct srdma_loans *loans, u32 idx)
 {
 	atomic64_dec_return_release(&loans->slot[idx & loans->mask]);

@@ -75,7 +75,7 @@ static void fill_blocks(struct srdma_page_map *map, struct sg_table *sgt)
 
 /**
  * srdma_page_map_none - a map of no bytes
- * @map: filled; it has blocks, as who has none is all of memory
+ * @map: filled; it has blocks, since a map without any stands for all memory
  */
 void srdma_page_map_none(struct srdma_page_map *map)
 {

@@ -47,7 +47,7 @@ void srdma_mw_end(struct srdma_mw *mw)
 {
 	spin_lock_bh(&mw->key.lock);
 	unbind(mw, SRDMA_BY_DEREG);
-	/* Who has found it already cannot bind it again. */
+	/* A look-up that found it earlier cannot bind it again. */
 	mw->key.state = SRDMA_KEY_DEAD;
 	spin_unlock_bh(&mw->key.lock);
 }

@@ -129,7 +129,7 @@ struct srdma_effects {
  * @drain: looks after queue pairs in the error state
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
  * @mcast: multicast groups that have a member
- * @mcast_seed: of the hash of their addresses, which anybody may choose
+ * @mcast_seed: of the hash of their addresses, which users may choose
  * @bounds: how many there may be, and how large
  * @count: how many objects of each kind exist
  * @srq_num: last number given to an SRQ

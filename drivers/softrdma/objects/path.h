@@ -47,7 +47,7 @@ struct srdma_path_kind {
  * @hdr: IP and UDP header without lengths, identification and checksums
  * @icrc: the same as the ICRC sees it
  * @kinds: of packets that were sent last, by opcode
- * @hash: of the flow, so that nobody need dissect our packets
+ * @hash: of the flow, so that the stack need not dissect our packets
  * @priority: of the skbs
  * @id: IPv4 identification of the next packet
  * @train_bytes: most bytes behind the UDP header that the egress takes as one

@@ -154,7 +154,7 @@ static bool fall(struct srdma_qp *qp, enum ib_qp_state to, enum srdma_err by)
 	return changed;
 }
 
-/* An engine has found that the QP is broken; a completion tells of it. */
+/* An engine has found that the QP is broken; a completion reports it. */
 void srdma_qp_set_error(struct srdma_qp *qp, enum srdma_err by)
 {
 	fall(qp, IB_QPS_ERR, by);
@@ -166,7 +166,7 @@ void srdma_qp_set_send_error(struct srdma_qp *qp)
 	fall(qp, IB_QPS_SQE, SRDMA_ERR_FLUSH_SEND_QUEUE);
 }
 
-/* As srdma_qp_set_error(), where no completion tells of it. */
+/* As srdma_qp_set_error(), where no completion reports it. */
 void srdma_qp_fail(struct srdma_qp *qp, enum ib_event_type event,
 		   enum srdma_err by)
 {

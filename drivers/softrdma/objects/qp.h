@@ -84,12 +84,12 @@ struct srdma_doorbell {
 
 /**
  * struct srdma_inflight - bytes of a QP in queues of this host; zero at first
- * @bytes: how many; added by the owners of the engines, taken off by whoever
- *	frees the skbs
+ * @bytes: how many; added by the owners of the engines, taken off where
+ *	the skbs are freed
  * @waiting: INFLIGHT_* bits of wire/inflight.c: engines that wait for room
  * @limit: what they may be, by how fast they leave; 0: not known yet. Written
- *	by who wakes an engine
- * @full_bytes: how many there were when an engine began to wait; it writes it
+ *	by the CPU that wakes an engine
+ * @full_bytes: @bytes when an engine began to wait; that engine writes it
  * @full_at: and when that was, ns
  */
 struct srdma_inflight {
@@ -110,14 +110,14 @@ struct srdma_inflight {
  * @ah_attr: where the peer is
  * @path_mtu: 0 when not set
  * @pkey_index: 0
- * @en_sqd_async_notify: drained, it tells so
+ * @en_sqd_async_notify: raise SQ_DRAINED when drained
  * @max_rd_atomic: READs and atomics that it may have under way
  * @max_dest_rd_atomic: those that the peer may have
  * @min_rnr_timer: for how long the peer is to wait for a receive, encoded
  * @port_num: 1
- * @timeout: of an acknowledge, encoded
- * @retry_cnt: how often that may pass
- * @rnr_retry: how often the peer may be not ready
+ * @timeout: local ACK timeout, encoded
+ * @retry_cnt: how often that may expire
+ * @rnr_retry: how often the peer may answer RNR
  */
 struct srdma_qp_attrs {
 	u32 qkey;
@@ -152,7 +152,7 @@ struct srdma_qp_attrs {
  * @sig_all: every send request is signalled
  * @owner_pid: process that has made it, as the first PID namespace numbers it;
  *	0: the kernel
- * @maker: who that is, for those who read of errors
+ * @maker: its process, for the log of errors
  * @errors: log that its errors go to; NULL: there is none
  * @effects: what rules want done to it: bits of objects/effects.h
  * @cap: what the queues hold, as reported
@@ -171,13 +171,13 @@ struct srdma_qp_attrs {
  *	(wire/shortcut.c)
  * @stack_until: no pass is taken before, jiffies
  * @windows: type 2 memory windows bound to the QP
- * @upcall: tells a kernel consumer of events; enum ib_event_type
+ * @upcall: reports events to a kernel consumer; enum ib_event_type
  * @sq: send queue
  * @rq: receive queue; not in use with @srq
  * @drain_entry: in the list of those in error that are looked after
  *	(responder/drain.c)
  * @bell: which of the doorbells wait (posting/doorbell.c)
- * @send: engine that sends requests and hears responses
+ * @send: engine that sends requests and receives responses
  * @req: what @send owns
  * @recv: engine that executes requests and answers them
  * @resp: what @recv owns

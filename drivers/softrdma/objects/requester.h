@@ -70,8 +70,7 @@ struct srdma_failure {
  * @who: on whose behalf memory is accessed
  * @mtu: path MTU, bytes
  * @drained: SQ_DRAINED was raised
- * @shown_window: packets that may be under way, as last shown to who traces; 0:
- *	not yet
+ * @shown_window: packets that may be in flight, as last traced; 0: not yet
  * @timer: wakes the engine
  * @timer_at: when @timer fires, ns; 0 when it is not armed
  * @failure: the request that fails (requester/failure.c)

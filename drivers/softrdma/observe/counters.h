@@ -40,7 +40,7 @@
  * @SRDMA_STAT_RX_DIRECT: skbs from the wire that took the short way
  *	(wire/shortcut.c)
  * @SRDMA_STAT_RX_MALFORMED: IP or UDP header does not agree with the packet
- * @SRDMA_STAT_RX_UNKNOWN_QP: no such QP, or nobody in the multicast group
+ * @SRDMA_STAT_RX_UNKNOWN_QP: no such QP, or no QP in the multicast group
  * @SRDMA_STAT_RX_WRONG_STATE: the QP is in no state to receive it
  * @SRDMA_STAT_RX_WRONG_SOURCE: not from the peer of the QP, or not to its
  *	address

@@ -16,9 +16,10 @@
 /**
  * struct srdma_error_log - the records of a user
  * @entry: in srdma_errors.logs
- * @owner: he, as srdma_bounds_owner() says; who has many users has one log.
- *	INVALID_UID: kernel consumers
- * @users: who may add to it; guarded by the lock of the logs, as all above
+ * @owner: that user, by srdma_bounds_owner(): one log for all users of a user's
+ *	namespaces. INVALID_UID: kernel consumers
+ * @users: objects that may add to it; guarded by the lock of the logs, as all
+ *	above
  * @lock: guards what follows
  * @written_at: when it was last added to, ns since the start of the machine
  * @count: how many have been added in all; the last is before that in @records,
@@ -36,9 +37,9 @@ struct srdma_error_log {
 };
 
 /**
- * srdma_maker_init - who makes an object just now
+ * srdma_maker_init - describe the maker of an object
  * @maker: filled
- * @is_user: the current process does; else a kernel consumer
+ * @is_user: it is the current process; else a kernel consumer
  */
 void srdma_maker_init(struct srdma_maker *maker, bool is_user)
 {
@@ -76,7 +77,7 @@ int srdma_errors_init(struct srdma_errors *errors)
 	return 0;
 }
 
-/* Nobody adds to one any more. */
+/* There are no more users that could add records. */
 void srdma_errors_uninit(struct srdma_errors *errors)
 {
 	struct srdma_error_log *log, *next;
@@ -99,7 +100,7 @@ static struct srdma_error_log *find_log(struct srdma_errors *errors,
 	return NULL;
 }
 
-/* The one that is in nobody's use, and was added to longest ago. */
+/* The unused log that was added to longest ago. */
 static struct srdma_error_log *find_oldest(struct srdma_errors *errors)
 {
 	struct srdma_error_log *log, *oldest = NULL;

@@ -22,12 +22,12 @@
 
 struct srdma_error_log;
 
-/* Records of a user, and users who have some, of a device. */
+/* Records kept for a user, and users with records, per device. */
 #define SRDMA_ERRORS_EACH	64
 #define SRDMA_ERRORS_USERS	64
 
 /**
- * struct srdma_maker - who has made an object
+ * struct srdma_maker - the process that made an object
  * @uid: user; INVALID_UID: a kernel consumer
  * @pid: process, as the first PID namespace numbers it; 0: a kernel consumer
  * @own_pid: the same as it numbers itself
@@ -48,7 +48,7 @@ struct srdma_maker {
  * @first_at: when it happened, ns since 1970
  * @last_at: when it happened for the last time, likewise
  * @times: how often in a row
- * @maker: who has made the QP, or has called the verb
+ * @maker: process that made the QP, or called the verb
  * @part: enum srdma_err_part
  * @status: of the completion, enum ibv_wc_status; 0: there is none
  * @op: of the work request, or of the packet's BTH on the side that was asked

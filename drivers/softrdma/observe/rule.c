@@ -20,7 +20,7 @@ void srdma_rules_init(struct srdma_rules *rules)
 	INIT_LIST_HEAD(&rules->list);
 }
 
-/* Nobody passes a point of the device any more. */
+/* The device has no users any more. */
 void srdma_rules_uninit(struct srdma_rules *rules)
 {
 	srdma_rules_flush(rules);
@@ -74,7 +74,7 @@ static void remove_rule(struct srdma_rules *rules, struct srdma_rule *rule)
 	kfree_rcu(rule, rcu);
 }
 
-/* Forgets the rule with a number; -ENOENT when there is none. */
+/* Deletes the rule with a number; -ENOENT when there is none. */
 int srdma_rules_del(struct srdma_rules *rules, u32 id)
 {
 	struct srdma_rule *rule;
@@ -92,7 +92,7 @@ int srdma_rules_del(struct srdma_rules *rules, u32 id)
 	return err;
 }
 
-/* Forgets all rules. */
+/* Deletes all rules. */
 void srdma_rules_flush(struct srdma_rules *rules)
 {
 	struct srdma_rule *rule, *next;

@@ -120,12 +120,12 @@ struct srdma_rules {
 
 /**
  * struct srdma_subject - what passes a point
- * @qpn: QP that it is of
- * @pid: process that has made the QP, or calls the verb; 0: the kernel
+ * @qpn: its QP
+ * @pid: process that made the QP, or calls the verb; 0: the kernel
  * @peer: where a packet goes to or comes from; NULL: there is none
  * @op: opcode: of the BTH, or of the work request
  * @psn: of the packet
- * @first_psn: the first one that the QP was told to use in this direction
+ * @first_psn: the first PSN of the QP in this direction
  * @verb: enum srdma_nl_verb
  * @is_burst: it is not yet a packet: there may be no memory, or no way
  */

@@ -49,12 +49,12 @@ static void notify(struct srdma_cq *cq, enum srdma_cq_upcall upcall)
 }
 
 /*
- * The consumer says that it has taken more than there was, as ibv_end_poll()
- * after an ibv_next_poll() that found nothing does in rdma-core before 55; it is
- * going to look for the next entry there, and in all slots up to where we stand
- * before. So we go there, and it finds the queue empty. Should it be a consumer
- * that writes what it likes, it loses entries of this queue. Not inlined: nobody
- * who is right gets here.
+ * The consumer's index is beyond the last entry produced. In rdma-core before 55,
+ * ibv_end_poll() after an ibv_next_poll() that found nothing leaves it so. That
+ * consumer will look for its next entry at that index, and before that in all
+ * slots up to the producer's. So the producer continues at the consumer's index,
+ * and the queue is empty. A consumer that writes a wrong index on purpose loses
+ * entries of this queue only. Not inlined: a correct consumer never gets here.
  */
 static noinline void follow_consumer(struct srdma_cq *cq, u32 at)
 {
@@ -198,7 +198,7 @@ void srdma_cq_fill(struct srdma_cq *cq)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* A queue is broken, and its consumer is told. */
+/* Raises the event that the queue is broken. */
 void srdma_cq_break(struct srdma_cq *cq)
 {
 	unsigned long flags;
@@ -255,7 +255,7 @@ int srdma_cq_arm(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	/* Asking for less does not take back a request for more. */
 	cq->arm = max(cq->arm, arm);
-	/* Who is about to sleep is to find its queue as it is. */
+	/* A consumer that is about to sleep must see the present queue. */
 	missed = !!srdma_cq_entries(cq);
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return flags & IB_CQ_REPORT_MISSED_EVENTS ? missed : 0;

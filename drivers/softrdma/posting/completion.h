@@ -12,14 +12,14 @@
 #include "engine/upcall.h"
 #include "queues/ring.h"
 
-/* What a consumer asked to be told. */
+/* Which completions raise the event that a consumer asked for. */
 enum srdma_cq_arm {
 	SRDMA_CQ_UNARMED,
 	SRDMA_CQ_ARMED_SOLICITED,
 	SRDMA_CQ_ARMED_ANY,
 };
 
-/* What the handlers of a kernel consumer are told. */
+/* Reasons to call a kernel consumer's handlers. */
 enum srdma_cq_upcall {
 	SRDMA_CQ_UPCALL_COMP,
 	SRDMA_CQ_UPCALL_ERR,
@@ -37,11 +37,11 @@ enum srdma_cq_health {
  * @ib: the core's part
  * @lock: guards @ring, @most, @arm and @health; taken from any context
  * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
- * @most: entries that the consumer may have left at most, by what it has shown
+ * @most: upper bound on entries not yet consumed, from the index last read
  * @arm: enum srdma_cq_arm
  * @health: enum srdma_cq_health
  * @resizing: one at a time; taken before @lock
- * @upcall: tells a kernel consumer's handlers; enum srdma_cq_upcall
+ * @upcall: calls a kernel consumer's handlers; enum srdma_cq_upcall
  */
 struct srdma_cq {
 	struct ib_cq ib;

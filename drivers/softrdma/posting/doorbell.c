@@ -37,12 +37,12 @@
 #define ROW_MIN		64
 #define ROW_MAX		SZ_8K
 
-/* The timer looks after those who wait. */
+/* The timer sends requests that wait. */
 #define ARMED		0
 
 /*
- * Nobody hears of the end of the request last posted, and it is short. User
- * space may change it at any time: then it may wait, or not, in vain.
+ * The request last posted is short and will not be signalled. User space may
+ * change it at any time: that can only make this decision a bad one.
  */
 static bool is_quiet(const struct srdma_ring *ring, u32 producer)
 {
@@ -83,7 +83,7 @@ static bool is_one_of_many(struct srdma_doorbell *bell)
 	return false;
 }
 
-/* Nobody is to rely for long on a timer that is only about to be started. */
+/* Others rely on the timer from here on: start it without delay. */
 static void arm(struct srdma_doorbell *bell)
 {
 	preempt_disable();
@@ -110,13 +110,13 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 }
 
 /**
- * srdma_doorbell_kick - kick an engine for who has posted
+ * srdma_doorbell_kick - kick an engine after posting
  * @qp: queue pair
  * @engine: one of its engines
  *
- * A kernel consumer may hold a lock that its completion handlers take. The
- * engine knows by interrupts that are disabled, but on real-time kernels they
- * are not: there nothing runs here, nor does softirq after it.
+ * A kernel consumer may hold a lock that its completion handlers take. Disabled
+ * interrupts tell the engine so. On real-time kernels they stay enabled: there
+ * neither an engine runs here, nor softirq after it.
  */
 void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine)
 {
@@ -142,8 +142,8 @@ void srdma_doorbell_ring(struct srdma_qp *qp)
 }
 
 /**
- * srdma_doorbell_flush - have the requests taken that wait, if nobody is at it
- * @qp: queue pair; something is about to change for them
+ * srdma_doorbell_flush - have waiting requests sent, unless that is under way
+ * @qp: queue pair, in which something that concerns them is about to change
  */
 void srdma_doorbell_flush(struct srdma_qp *qp)
 {
@@ -184,7 +184,7 @@ void srdma_doorbell_take(struct srdma_qp *qp, u64 now)
 
 	if (!atomic_read(&bell->waiting))
 		return;
-	/* Fully ordered: who waited is found in the ring. */
+	/* Fully ordered: requests that waited are found in the ring. */
 	waited = atomic_xchg(&bell->waiting, 0);
 	srdma_stat_add(qp->dev, SRDMA_STAT_BELL_WAITED, waited);
 	if (waited >= bell->most) {
@@ -209,7 +209,7 @@ void srdma_doorbell_init(struct srdma_qp *qp)
 				   MOST_WAITING);
 }
 
-/* The engine is stopped, and nobody rings any more. */
+/* The engine is stopped, and no doorbell can ring any more. */
 void srdma_doorbell_uninit(struct srdma_qp *qp)
 {
 	hrtimer_cancel(&qp->bell.timer);

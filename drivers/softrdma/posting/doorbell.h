@@ -15,7 +15,7 @@ void srdma_doorbell_ring(struct srdma_qp *qp);
 void srdma_doorbell_flush(struct srdma_qp *qp);
 void srdma_doorbell_take(struct srdma_qp *qp, u64 now);
 
-/* Who answers a peer is not to keep it waiting. */
+/* A response must not wait for further requests. */
 static inline void srdma_doorbell_peer_asks(struct srdma_doorbell *bell)
 {
 	if (READ_ONCE(bell->row))

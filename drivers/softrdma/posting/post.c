@@ -219,10 +219,10 @@ static noinline void report_post(const struct srdma_qp *qp)
 }
 
 /*
- * The doorbell of user space rings with no request: those are in the ring. One
- * that uverbs brings is refused, since addresses in it are not the kernel's. The
- * result becomes that of ibv_post_send(): where a doorbell is refused, the next
- * change of state forgets the requests.
+ * User space rings the doorbell without a request: its requests are in the ring.
+ * A request that comes through uverbs is refused, since its addresses are not the
+ * kernel's. The result becomes that of ibv_post_send(). Requests whose doorbell
+ * was refused are dropped by the next change of state.
  */
 int srdma_qp_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		       const struct ib_send_wr **bad_wr)

@@ -43,7 +43,7 @@ static void raise(struct srdma_srq *srq, enum ib_event_type type)
 		srdma_upcall_leave(&srq->upcall, type);
 }
 
-/* The consumer is told that the queue is broken. */
+/* Raises the event that the queue is broken. */
 void srdma_srq_break(struct srdma_srq *srq)
 {
 	raise(srq, IB_EVENT_SRQ_ERR);
@@ -63,7 +63,7 @@ enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
 
 	taken = srdma_rq_take(&srq->rq, out, need, &left);
 	limit = READ_ONCE(srq->limit);
-	/* The event disarms the limit (10.2.9.2): who disarms it raises it. */
+	/* The event disarms the limit (10.2.9.2): the CPU that disarms it raises it. */
 	if (taken != SRDMA_RQ_EMPTY && taken != SRDMA_RQ_SHORT &&
 	    left < limit && cmpxchg(&srq->limit, limit, 0) == limit)
 		raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);

@@ -18,8 +18,8 @@
  * @mutex: serialises modification
  * @max_wr: most requests; written under @mutex
  * @limit: fewer than this raise an event, once; 0 when disarmed. Written under
- *	@mutex to arm, by whoever takes a request to disarm
- * @upcall: tells a kernel consumer of events; enum ib_event_type
+ *	@mutex to arm, by the engine that takes a request to disarm
+ * @upcall: reports events to a kernel consumer; enum ib_event_type
  */
 struct srdma_srq {
 	struct ib_srq ib;

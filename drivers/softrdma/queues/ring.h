@@ -109,7 +109,7 @@ static inline void srdma_ring_produce(struct srdma_ring *ring, u32 count)
 	srdma_ring_store(ring->producer, ring->index);
 }
 
-/* Forgets what is in the ring; neither side may be using it. */
+/* Empties the ring; neither side may be using it. */
 static inline void srdma_ring_reset(struct srdma_ring *ring)
 {
 	ring->index = 0;

@@ -128,7 +128,7 @@ static enum srdma_wqe_why check_flags(struct srdma_wqe *wqe,
 
 	if (flags & ~KNOWN_FLAGS)
 		return SRDMA_WQE_FLAGS;
-	/* Inline data of a READ would be keys that nobody gave. */
+	/* A READ with inline data has no keys to write to. */
 	if (wqe->is_inline && !(info->wr_flags & SRDMA_WR_INLINE))
 		return SRDMA_WQE_FLAGS;
 	/*

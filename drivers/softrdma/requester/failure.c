@@ -223,7 +223,7 @@ static void explain_invalidation(struct srdma_cause *cause, struct srdma_qp *qp,
 	srdma_explain_key(cause, &qp->req.who, wqe->inv_rkey);
 }
 
-/* What the region has is told; but the key that it is about is the window's. */
+/* The limits are the region's, the key is the window's. */
 static void explain_bind(struct srdma_cause *cause, struct srdma_qp *qp,
 			 const struct srdma_wqe *wqe, enum srdma_mem_why why)
 {
@@ -311,8 +311,8 @@ noinline void srdma_failure_heard(struct srdma_qp *qp,
 }
 
 /*
- * The peer is a QP of this device. Its state is told to its own user only; which
- * numbers there are, `rdma resource` tells everybody.
+ * The peer is a QP of this device. Only its own user learns its state. Which QP
+ * numbers exist is no secret: `rdma resource` shows them to all.
  */
 static u16 look_at_peer(struct srdma_cause *cause, struct srdma_qp *qp)
 {
@@ -375,7 +375,7 @@ static u16 why_no_answer(const struct srdma_rc_req *rc)
 	return rc->heard ? SRDMA_ERR_NO_ANSWER : SRDMA_ERR_NEVER_ANSWERED;
 }
 
-/* Nothing that helps was heard as often as was tried. */
+/* All retries were used up without an answer that helps. */
 noinline void srdma_failure_of_time(struct srdma_qp *qp)
 {
 	struct srdma_cause *cause = note_failed(qp, SRDMA_ERR_NONE);

@@ -15,9 +15,9 @@
 #define NEAR_INFLIGHT	SZ_2M
 
 /*
- * On a long one as much as it holds, up to 10 Gbit/s over 50 ms. It is memory of
- * nobody's: what is to be sent again is read again from where it was posted, and
- * what waits in queues of either host is bounded there.
+ * On a long path as much as it holds, up to 10 Gbit/s over 50 ms. This takes no
+ * memory: a retry reads the payload again from the program's buffers, and queues
+ * of either host have bounds of their own.
  */
 #define MAX_INFLIGHT	SZ_64M
 
@@ -29,9 +29,9 @@
 #define START_INFLIGHT	SZ_256K
 
 /*
- * And until the peer has answered for the first time: of many connections the
- * last one is to hear of its peer before its retries are used up, which as long
- * as nothing was heard is after the least time that they may take.
+ * And until the peer has answered for the first time: of many connections that
+ * start together, the last one must get its first answer before its retries are
+ * used up. Until that answer they take the least time that they may.
  */
 #define FIRST_INFLIGHT	SZ_64K
 
@@ -107,8 +107,8 @@ void srdma_requester_forget(struct srdma_qp *qp)
 }
 
 /*
- * Requests that are under way go no further: neither they nor those who have
- * borrowed from them touch their memory when this returns.
+ * Stops the requests that are under way. When this returns, neither they nor
+ * receivers with a loan from them touch their memory.
  */
 void srdma_requester_halt(struct srdma_qp *qp)
 {

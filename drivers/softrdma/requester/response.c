@@ -178,10 +178,10 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 }
 
 /**
- * srdma_response_hear - hear what is in the inbox
+ * srdma_response_hear - process the responses in the inbox
  * @qp: queue pair
  * @now: time, ns
- * @budget: packets to hear at most, give or take a train
+ * @budget: most packets to process, give or take a train
  *
  * Return: what is left of the budget.
  */
@@ -230,8 +230,8 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 	/* From here on its memory is the consumer's alone. */
 	srdma_loan_end(&qp->req.loans, done->idx);
 	/*
-	 * The slot is given back first: who sees the completion may post into
-	 * it.
+	 * The slot is given back first: a program that sees the completion
+	 * may post into it.
 	 */
 	qp->req.fetched--;
 	srdma_ring_consume(&qp->sq.ring, 1);

@@ -72,8 +72,8 @@ static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
 }
 
 /*
- * What a rule says of a request that was just taken. Not inlined: nobody does this
- * for speed.
+ * Applies a rule to a request that was just taken. Not inlined: with a rule set,
+ * speed does not matter.
  */
 static noinline enum srdma_status ask_rules_for_request(struct srdma_qp *qp,
 					    const struct srdma_wqe *wqe)
@@ -462,7 +462,7 @@ static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 				budget -= fetched;
 			break;
 		case SRDMA_NEXT_ORDER:
-			/* Nobody answers UC: what it sent leaves by itself. */
+			/* UC has no responses: what was sent retires by itself. */
 			if (is_rc(qp) || !srdma_response_retire(qp))
 				return budget;
 			break;
@@ -503,7 +503,7 @@ static void arm_timer(struct srdma_qp *qp)
 	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Asked only where somebody traces it. */
+/* Called only while this tracepoint is enabled. */
 static noinline void show_window(struct srdma_qp *qp)
 {
 	u32 packets = qp->req.rc.cwnd;

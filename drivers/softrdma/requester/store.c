@@ -32,7 +32,7 @@ static void *alloc_store(const struct srdma_requester *req, u32 entries,
 	return store;
 }
 
-/* Moves requests from @tail up to @head to where the core is told they are. */
+/* Moves requests from @tail up to @head to the slots that the core knows. */
 static void move_requests(struct srdma_qp *qp, void *store, u32 mask,
 			  u32 tail, u32 head)
 {

@@ -72,7 +72,7 @@ void srdma_drain_add(struct srdma_qp *qp)
 {
 	struct srdma_drain *drain = &qp->dev->drain;
 
-	/* Only the engine, and who has stopped it, change that. */
+	/* Changed only by the engine, or while it is stopped. */
 	if (!list_empty(&qp->drain_entry))
 		return;
 	spin_lock_bh(&drain->lock);

@@ -288,7 +288,7 @@ static enum outcome do_flush(struct srdma_request *r)
 		return OUTCOME_INVALID;
 	if (!qp_allows(qp, SRDMA_ACCESS_FLUSH))
 		return OUTCOME_INVALID;
-	/* Nobody has been given the right to that. */
+	/* The QP does not grant this right. */
 	if (plt & SRDMA_FLUSH_PERSISTENT)
 		return OUTCOME_ACCESS;
 	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
@@ -348,7 +348,7 @@ static void complete_message(struct srdma_request *r)
 			      r->act.total, solicited);
 }
 
-/* What the peer, and the holder of the receive request, are told. */
+/* The answer to the peer, and the status of the receive request. */
 static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
 {
 	switch (outcome) {
@@ -393,7 +393,7 @@ static void serve_rc(struct srdma_request *r)
 		return;
 	outcome = execute(r, verdict);
 	if (outcome == OUTCOME_GONE) {
-		/* As if it had not come: who sent it has ended its request. */
+		/* As if it had not come: the sender has ended its request. */
 		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
 		return;
 	}
@@ -433,7 +433,7 @@ static void serve_uc(struct srdma_request *r)
 		complete_message(r);
 		return;
 	}
-	/* The peer never hears of it: only the receive request fails. */
+	/* The peer does not learn of it: only the receive request fails. */
 	refuse(r, outcome);
 	srdma_uc_resp_fail(uc);
 }
@@ -554,9 +554,10 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
 }
 
 /*
- * In the error state all that is posted completes as flushed; what user space
- * posts later, when responder/drain.c has seen it. Requests of an SRQ stay in it.
- * Returns what is left of the budget: who goes on posting must not keep us here.
+ * In the error state all receive requests complete as flushed; those that user
+ * space posts later do when responder/drain.c has seen them. Requests of an SRQ
+ * stay in it. Returns what is left of the budget, which bounds the work for a
+ * program that goes on posting.
  */
 static int flush(struct srdma_qp *qp, int budget)
 {

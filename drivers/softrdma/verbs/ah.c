@@ -182,7 +182,7 @@ int srdma_ah_create(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	return err;
 }
 
-/* Only of kernel consumers, who do not post by a handle that they modify. */
+/* Only for kernel consumers: they do not post to a handle while they modify it. */
 int srdma_ah_modify(struct ib_ah *ib, struct rdma_ah_attr *attr)
 {
 	struct srdma_ah *ah = to_sah(ib);

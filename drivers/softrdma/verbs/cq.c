@@ -116,9 +116,9 @@ static int swap_rings(struct srdma_cq *cq, struct srdma_ring *ring,
 }
 
 /*
- * User space maps the new ring when it is told that the verb succeeded, so there
- * is no hurry: entries are copied while others are added behind them. If it
- * looks earlier, it finds what it likes. A kernel consumer may look at once.
+ * User space maps the new ring after the verb has returned. So entries may be
+ * copied while others are added behind them. If a program reads the ring earlier,
+ * only that program is confused. A kernel consumer may read it at once.
  */
 static int change_ring(struct srdma_cq *cq, struct srdma_ring *ring)
 {

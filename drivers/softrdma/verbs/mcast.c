@@ -81,11 +81,10 @@ static void leave(const struct srdma_dev *dev, struct srdma_mcast_group *group)
 }
 
 /**
- * srdma_mcast_follow - the interface may have lost its IP configuration, or got
- *	another
+ * srdma_mcast_follow - adapt to a changed IP configuration of the interface
  * @dev: device
  *
- * With the RTNL held, after IPv4 and IPv6 have heard of it.
+ * With the RTNL held, after IPv4 and IPv6 have handled the change.
  */
 void srdma_mcast_follow(struct srdma_dev *dev)
 {

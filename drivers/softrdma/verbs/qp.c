@@ -324,13 +324,13 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	/* Act 1: no new look-ups find it. */
 	srdma_table_set(&dev->qps, qp->qpn, NULL);
 	xa_erase(&dev->qp_numbers, qp->qpn);
-	/* Act 2: whoever found it earlier finds it dead. */
+	/* Act 2: code that found it earlier sees it dead. */
 	srdma_qp_silence(qp);
-	/* Act 3: nobody runs its engines or touches its queues any more. */
+	/* Act 3: its engines do not run, its queues are not touched any more. */
 	destroy_engines(qp);
 	srdma_upcall_stop(&qp->upcall);
 	destroy_queues(qp);
-	/* Act 4: nobody can use a window through it. */
+	/* Act 4: its windows cannot be used any more. */
 	srdma_mw_set_drop(&qp->windows);
 	srdma_errors_leave(&dev->errors, qp->errors);
 	srdma_dev_uncount(dev, SRDMA_OBJ_QP);

@@ -324,7 +324,7 @@ int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 
 	mutex_lock(&qp->mutex);
 	srdma_doorbell_flush(qp);
-	/* With the engines stopped nobody else changes the state. */
+	/* While the engines are stopped, nothing else changes the state. */
 	stop_engines(qp);
 	err = modify(qp, attr, mask);
 	start_engines(qp);

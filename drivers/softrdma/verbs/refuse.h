@@ -21,7 +21,7 @@ struct srdma_qp;
  * @code: enum srdma_err
  * @err: errno to fail with, negative
  * @value: what was asked for
- * @limit: the most that there can be; 0: not told
+ * @limit: the most that there can be; 0: unknown
  */
 struct srdma_refused {
 	u16 code;

@@ -114,10 +114,10 @@ void srdma_ucontext_dealloc(struct ib_ucontext *ib)
 }
 
 /*
- * The device goes while the context is open. Nothing of ours has to be pulled
- * from under user space: mapped rings are plain memory that the mapping keeps,
- * and the core destroys every object after this. That the operation exists
- * is what tells the core not to wait for user space.
+ * The device goes away while the context is open. Nothing needs to be unmapped:
+ * rings are plain memory that the mapping keeps, and the core destroys every
+ * object after this. The core does not wait for user space because this operation
+ * exists.
  */
 void srdma_ucontext_disassociate(struct ib_ucontext *ib)
 {

@@ -43,7 +43,7 @@ static inline void srdma_fold_end(void)
 
 #else
 
-/* Nobody gets to call these: srdma_fold_begin() says no. */
+/* Never called, since srdma_fold_begin() returns false. */
 static inline u32 srdma_crc_fold(u32 crc, const void *p, size_t len)
 {
 	return crc;
