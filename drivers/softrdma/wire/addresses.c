@@ -42,7 +42,7 @@ static u32 gid_hash(const union ib_gid *gid)
  * srdma_addresses_changed - count a change
  * @net: namespace, whose gid_lock is held
  *
- * Who finds the new number finds what has changed.
+ * Code that reads the new number sees the change.
  */
 void srdma_addresses_changed(struct srdma_netns *net)
 {

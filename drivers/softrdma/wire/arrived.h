@@ -43,8 +43,8 @@ enum srdma_packet_in_kind {
  * @order: a rule has the engine do this with it, enum srdma_nl_action; or 0
  * @value: see there
  *
- * Whoever makes the skb writes it: for a looped one @dev, @left, @kind and
- * @is_looped, the rest zero. From then on wire/packet_in.c does.
+ * The code that makes the skb fills it in: for a looped one @dev, @left, @kind and
+ * @is_looped, the rest zero. From then on only wire/packet_in.c writes it.
  */
 struct srdma_packet_in {
 	struct srdma_dev *dev;

@@ -86,7 +86,7 @@ static __sum16 pseudo_sum(const struct sk_buff *frame, u32 len)
 	return ~csum_tcpudp_magic(ip->saddr, ip->daddr, len, IPPROTO_UDP, 0);
 }
 
-/* Lengths as they are, the UDP checksum left to whoever needs it. */
+/* True lengths, and a partial UDP checksum for a device to complete. */
 static void finish_headers(struct sk_buff *frame)
 {
 	struct udphdr *uh = udp_of(frame);
@@ -106,8 +106,8 @@ static void finish_headers(struct sk_buff *frame)
 }
 
 /*
- * The ICRC is wrong. Nobody on this host may vouch for the bytes any more: the
- * receiver takes an unfinished checksum for that.
+ * Makes the ICRC wrong. A partial checksum would tell the receiver that this host
+ * vouches for the bytes: so the checksum is completed.
  */
 void srdma_frame_unseal(struct sk_buff *frame)
 {

@@ -47,8 +47,8 @@ static bool skb_is_roce(const struct sk_buff *skb, int udp_at)
 }
 
 /*
- * One datagram says how long it is. A train carries the length of the whole or
- * of one packet, as whoever made it likes, and is measured by its segments.
+ * One datagram says how long it is. The headers of a train may carry the
+ * length of the whole or of one packet: it is measured by its segments.
  */
 static bool udp_length_is_right(const struct sk_buff *skb, int udp_at)
 {
@@ -62,8 +62,8 @@ static bool udp_length_is_right(const struct sk_buff *skb, int udp_at)
 }
 
 /*
- * Is our UDP checksum what somebody else is to compute? A neighbour that we
- * cannot trust may ask for any two bytes: then it has not vouched for these.
+ * Is the partial checksum that of our UDP header? A neighbour that we cannot trust
+ * may ask for a checksum over any bytes: then it has not vouched for these.
  */
 static bool is_from_stack(const struct sk_buff *skb, int udp_at)
 {
@@ -178,7 +178,7 @@ static bool may_hear(const struct srdma_qp *qp, bool response)
 /**
  * srdma_hook_taker - the QP that the next packet is for
  * @skb: packets
- * @response: filled with whether its send engine hears it
+ * @response: filled with whether it is for the send engine
  * @why: filled with the reason to drop it when it has no taker
  *
  * Return: the QP, with a reference, or NULL.
@@ -319,8 +319,8 @@ static void dispatch(struct sk_buff *skb, const u64 *pass)
  * @skb: packets that have not been looked at, struct srdma_packet_in in place;
  *	consumed
  *
- * Bottom halves are disabled. The next packet says whose they all are; should
- * a later one be somebody else's, srdma_packet_in_next() brings the rest here.
+ * Bottom halves are disabled. The next packet decides for all; if a later one
+ * is for another QP, srdma_packet_in_next() brings the rest here.
  */
 void srdma_hook_dispatch(struct sk_buff *skb)
 {
@@ -434,9 +434,9 @@ static bool policy_lets_in(struct sk_buff *skb, bool is_v6)
 
 #ifdef SRDMA_HAVE_CT_CONFIRM
 /*
- * What has the last priority, too, and was there first is called behind us.
- * Connection tracking has: so that it knows the next packet of a flow again it
- * is told here that this one has arrived.
+ * Hooks of the same, last priority that were registered first are called behind
+ * this one. Connection tracking is such a hook: it has to confirm this packet to
+ * recognise the next one of the flow, and is called from here.
  */
 static bool tracking_lets_in(struct sk_buff *skb)
 {

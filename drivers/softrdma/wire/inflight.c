@@ -24,7 +24,7 @@
  */
 #define INFLIGHT_MAX	SZ_512K
 
-/* A train: with that alone in a queue, nobody finds the queue too long. */
+/* A train: a queue that holds no more than that is never too long. */
 #define INFLIGHT_MIN	SZ_64K
 
 /* Not known yet how fast it leaves. */
@@ -52,7 +52,7 @@ enum {
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
 
-/* Who unloads the module looks this often, and is told what for that often. */
+/* How often unloading looks again, and how often it logs what it waits for. */
 #define UNLOAD_POLL_MS	10
 #define UNLOAD_PATIENCE	(10 * HZ)
 
@@ -116,7 +116,7 @@ static void land(struct sk_buff *skb)
 	/* Pairs with the barrier in srdma_inflight_has_room(). */
 	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
 				 &qp->inflight.bytes);
-	/* Engines that wait are not told for each packet. */
+	/* Waiting engines are not kicked for each packet. */
 	if (left <= limit_of(&qp->inflight) / 2 &&
 	    READ_ONCE(qp->inflight.waiting))
 		wake(qp, left);
@@ -127,8 +127,8 @@ static void land(struct sk_buff *skb)
 /**
  * srdma_inflight_has_room - may the QP hand more to the network now
  * @qp: queue pair
- * @engine: which of its two engines asks; it hears SRDMA_EVENT_TX_FREED when
- *	the answer is no
+ * @engine: which of its two engines asks; if there is no room, it gets
+ *	SRDMA_EVENT_TX_FREED later
  */
 bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 {
@@ -138,7 +138,7 @@ bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 	int bytes = atomic_read(&inflight->bytes);
 
 	if (bytes < limit) {
-		/* It asked because it was told of something else. */
+		/* It asked for another reason. */
 		if (READ_ONCE(inflight->waiting) & BIT(bit))
 			clear_bit(bit, &inflight->waiting);
 		return true;
@@ -186,8 +186,8 @@ static bool all_have_landed(void)
 /*
  * There are no QPs any more. What they sent may still wait in the queue of an
  * interface, which is purged when that goes down; or with a process that judges
- * packets (NFQUEUE), until it does or ends. Whoever unloads the module can find
- * out what keeps it.
+ * packets (NFQUEUE), until it does or ends. The log says what
+ * unloading waits for.
  */
 void srdma_inflight_exit(void)
 {

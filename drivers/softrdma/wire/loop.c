@@ -26,8 +26,8 @@
  * struct spares - looped skbs that were used up: the next ones that this
  *	CPU needs, since an answer, or the next message, is likely to follow at
  *	once. Used with bottom halves disabled.
- * @lock: held by who uses it
- * @skb: they
+ * @lock: held while they are used
+ * @skb: the skbs
  * @count: how many
  */
 struct spares {
@@ -40,7 +40,7 @@ static DEFINE_PER_CPU(struct spares, spares) = {
 	.lock = INIT_LOCAL_LOCK(lock),
 };
 
-/* KASAN is to see who uses one too long. */
+/* Lets KASAN see a use after this. */
 #define KEEP_SPARE	(!IS_ENABLED(CONFIG_KASAN))
 
 static int copy_to_frags(struct srdma_mem_iter *it, struct sk_buff *skb,

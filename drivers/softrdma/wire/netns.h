@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What the driver keeps in each network namespace: the sockets that own the
- * RoCE port, the tables of wire/addresses.c, and who listens.
+ * RoCE port, the tables of wire/addresses.c, and the listeners.
  */
 #ifndef SRDMA_NETNS_H
 #define SRDMA_NETNS_H
@@ -20,12 +20,12 @@
  * @links: devices in this namespace; the sockets are open while there are any
  * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
  * @sk6: likewise IPv6; NULL where the namespace has no IPv6
- * @routes: hears of routes that go, while the sockets are open
+ * @routes: notifier of routes that go, while the sockets are open
  * @gid_lock: guards changes of @gids
  * @gids: the GIDs of all devices here, by address; looked up under RCU
  * @ifaces: those of them that are on their device's own interface, by its
  *	index; likewise
- * @listeners: sockets that are told of events here (control/monitor.c); looked
+ * @listeners: sockets that receive events of this namespace (control/monitor.c); looked
  *	at under RCU
  * @generation: counts changes of @gids, and addresses of IPv6 that may not be
  *	local any more
@@ -54,11 +54,11 @@ void srdma_netns_put(struct srdma_netns *net);
 /* What was found out about addresses after this holds while it is the same. */
 static inline u32 srdma_netns_generation(const struct srdma_netns *net)
 {
-	/* Pairs with the release of who changes them. */
+	/* Pairs with the release of a change. */
 	return smp_load_acquire(&net->generation);
 }
 
-/* Nobody else sees what an interface of the namespace sends. */
+/* No packet socket sees what interfaces of the namespace send. */
 static inline bool srdma_netns_has_packet_sockets(const struct srdma_netns *net)
 {
 	return !hlist_empty(&net->net->packet.sklist);

@@ -57,11 +57,11 @@ void srdma_packet_in_free(struct sk_buff *skb)
 }
 
 /**
- * srdma_packet_in_peek - whom the next packet is for, without a check
+ * srdma_packet_in_peek - the destination of the next packet, without checks
  * @skb: what arrived; there is a next packet
  * @qpn: its destination
- * @response: whether the send engine hears it; an unknown opcode is taken for
- *	a request, the receive engine finds out
+ * @response: whether it is for the send engine; an unknown opcode is taken for
+ *	a request, and the receive engine finds out
  *
  * Return: false when it is too short to say.
  */
@@ -211,7 +211,7 @@ static bool icrc_matches(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 }
 
 /*
- * Segments of a train count their identification up, whoever cut it. Packets
+ * Segments of a train count their identification up, no matter what cut it. Packets
  * that the stack of this host has merged may all have had the same one, and
  * nothing in the skb says so: hence the second try.
  */
@@ -233,7 +233,7 @@ static bool icrc_is_right(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 
 /*
  * The headers of the packet at @offset, @len bytes at least; NULL where there
- * are none. What is not linear is copied, and read once: whoever lent the pages
+ * are none. What is not linear is copied, and read once: the owner of the pages
  * may write to them meanwhile.
  */
 static const void *headers_at(struct sk_buff *skb, struct srdma_skb_walk *walk,
@@ -325,7 +325,7 @@ static void hand_on_rest(struct sk_buff *skb)
  * @skb: what arrived; there is a next packet
  * @walk: walk over it
  * @qp: the QP whose engine asks
- * @responses: it is the send engine, which hears responses
+ * @responses: it is the send engine, which takes responses
  * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
  *	bytes in @skb at srdma_packet_in(@skb)->payload
  *

@@ -179,8 +179,8 @@ static bool leads_here(struct srdma_dev *dev, const struct srdma_av *av)
 }
 
 /*
- * Addresses seldom change, and seldom does somebody listen: then there is another
- * look. An address that leaves the device takes no route with it.
+ * Addresses change seldom, and captures are rare: in both cases the path is looked
+ * up again. An address that leaves the device removes no route.
  */
 static noinline int look_again(struct srdma_path *path, struct srdma_dev *dev,
 			       u32 generation)
@@ -274,8 +274,8 @@ static int find_anew(struct srdma_path *path, struct srdma_dev *dev,
  *
  * The caller is in an RCU section.
  *
- * Return: 0; 1 when what takes it is looped and somebody captures it; or an error
- * when there is no way.
+ * Return: 0; 1 when packets on it are looped and captured; or an error when there
+ * is no way.
  */
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av)
@@ -299,7 +299,7 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 	return find_anew(path, dev, av);
 }
 
-/* Forgets the route; one that was never found is fine. */
+/* Releases the route, if there is one. */
 void srdma_path_drop(struct srdma_path *path)
 {
 	dst_release(path->dst);
@@ -354,8 +354,8 @@ static bool knows_neighbour(const struct srdma_path *path)
 
 /*
  * Would the stack cut a train up before the interface? That costs more than to
- * build its packets apart; and with the head of the train, which goes when it
- * is cut, goes what tells us that they still wait (wire/inflight.c).
+ * build its packets apart. And cutting frees the head of the train, whose destructor
+ * tells when the packets have left (wire/inflight.c).
  *
  * What waits for a neighbour to answer waits in a queue that holds little
  * (unres_qlen_bytes, of truesize). Trains waste less of it.
@@ -377,7 +377,7 @@ u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 {
 	u32 most = max(path->train_bytes / packet_len, 1U);
 
-	/* Somebody may change that at any time. */
+	/* The administrator may change that at any time. */
 	if (is_cut_up(path))
 		return 1;
 	adapt_path(path, burst, most);

@@ -25,11 +25,11 @@ struct srdma_payload_ops {
 };
 
 /**
- * struct srdma_payload - a payload; embedded in what knows more
+ * struct srdma_payload - a payload; embedded in a larger struct
  * @ops: how to get at it
  * @is_open: there is a walk over it
- * @next: while there is: where in the message it has got to; kept up by who
- *	moves it, unless that closes it
+ * @next: while there is: its position in the message; updated by the code that
+ *	moves the walk, unless that closes it
  * @it: the walk; inside the gates of keys
  */
 struct srdma_payload {

@@ -163,7 +163,7 @@ void srdma_shortcut_forget(struct srdma_qp *qp)
 /*
  * Would a packet go to IP from here, and nowhere else? One of a VLAN, or from
  * the port of a bridge or the like, goes to another interface first. A packet
- * socket that is bound to IP hears of it later than here. Marks and what a
+ * socket that is bound to IP would see it after this hook. Marks and what a
  * tunnel has hung on it are for the rules of routing.
  */
 static bool goes_to_ip(const struct net *net, const struct sk_buff *skb)
@@ -239,8 +239,8 @@ static void count_v6(struct net *net, const struct sk_buff *skb)
 }
 
 /*
- * The control block is nobody's between two layers. What is wrong with a
- * packet is found, and counted, where the stack has let it in.
+ * Between two layers the control block is free for use. Wrong packets are found
+ * and counted where the stack has let them in.
  */
 static unsigned int take_early(struct srdma_dev *dev, struct sk_buff *skb,
 			       bool is_v6, u64 pass)

@@ -13,12 +13,12 @@
 
 #define FRAG_PAGES	8
 
-/* KASAN is to see who uses a head too long. */
+/* Lets KASAN see a use after this. */
 #define POOL_HEADS	(!IS_ENABLED(CONFIG_KASAN))
 
 /**
  * struct frag_pool - memory for skbs; used with bottom halves disabled
- * @lock: held by who uses it
+ * @lock: held while it is used
  * @pf: pages, and how much of each is used
  * @now: the one in use
  */

@@ -282,7 +282,7 @@ static void follow(const struct passing *at, struct sk_buff *frame,
 
 /* ---- whose it is ---- */
 
-/* The PSN that a QP was told to begin with, in the direction of a packet. */
+/* The first PSN of a QP, in the direction of a packet. */
 static u32 first_psn(const struct srdma_qp *qp, enum srdma_nl_point point,
 		     const struct srdma_opcode_info *op)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Captures of what is looped. It passes no interface, so that no packet socket
- * would see it: while one listens on the link's, the frames are built, with a
- * header of that interface, and given to the sockets as what it sends is. Nobody
- * else gets them.
+ * Captures of looped traffic. It passes no interface, so no packet socket would see
+ * it. While one listens on the link's interface, the frames are built, with a header
+ * of that interface, and given to packet sockets like frames that the interface
+ * sends. They go nowhere else.
  *
  * Frames of trains that a rule has taken apart, and all that goes to the network,
  * the stack shows.
@@ -25,9 +25,9 @@
  * srdma_tap_listens - does a packet socket see what a link's interface sends?
  * @dev: device
  *
- * An interface that leaves for another namespace is announced to be gone, and a
- * grace period later it is there: who is there never sees what is ours, as long
- * as the caller stays in its RCU section until the frames are shown.
+ * An interface that moves to another namespace first leaves this one, and appears
+ * there a grace period later. So sockets there never see frames from here, if the
+ * caller stays in its RCU section until the frames are shown.
  */
 bool srdma_tap_listens(struct srdma_dev *dev)
 {
@@ -80,7 +80,7 @@ static void show_taps(struct srdma_dev *dev, struct sk_buff *frame)
 }
 
 /**
- * srdma_tap_show_burst - show a looped burst to who listens
+ * srdma_tap_show_burst - show a looped burst to packet sockets
  * @tx: what was sent; its path counts the identifications up
  * @skb: looped skb with its payload behind it, not lent
  *
@@ -106,9 +106,9 @@ void srdma_tap_show_burst(const struct srdma_tx *tx, const struct sk_buff *skb)
 }
 
 /**
- * srdma_tap_show_frame - show a frame of what is looped to who listens
+ * srdma_tap_show_frame - show a looped frame to packet sockets
  * @dev: device
- * @frame: on its way; who captures gets another one, since it may be changed yet
+ * @frame: on its way; a copy is shown, since it may still be changed
  *
  * Bottom halves are disabled.
  */

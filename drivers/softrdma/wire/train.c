@@ -252,8 +252,8 @@ static struct sk_buff *alloc_wire_skb(const struct srdma_path *path, u32 linear)
 }
 
 /*
- * The UDP checksum is left to whoever needs it: with a train that is the one
- * way there is, and packets that stay on this host need none.
+ * The UDP checksum is partial, for a device to complete. A train allows nothing
+ * else, and packets that stay on this host need no checksum.
  */
 static void put_udp_header(struct sk_buff *skb, const struct srdma_path *path,
 			   struct udphdr *uh)

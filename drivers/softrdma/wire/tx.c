@@ -56,7 +56,7 @@ static void count_looped(const struct srdma_tx *tx, struct sk_buff *skb)
 
 /*
  * Looped packets one by one, as they would be on the wire, and as they would come
- * from there. Not inlined: nobody does this for speed.
+ * from there. Not inlined: only rules and captures need it.
  */
 static noinline enum srdma_tx_result send_frames(const struct srdma_tx *tx,
 						 struct sk_buff *skb)
@@ -146,7 +146,7 @@ static void hand_over_frame(struct srdma_dev *dev, struct sk_buff *frame)
 	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, srdma_frame_len(frame));
 	memset(frame->cb, 0, sizeof(frame->cb));
 	rcu_read_lock();
-	/* It may have waited: its route tells what interface there still is. */
+	/* It may have waited: only the interface of its route is still valid. */
 	frame->dev = skb_dst(frame)->dev;
 	err = is_v6 ? ip6_local_out(net, NULL, frame) :
 		      ip_local_out(net, NULL, frame);
@@ -179,7 +179,7 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 {
 	u32 count = skb_shinfo(skb)->gso_segs ?: 1;
 	struct srdma_dev *dev = qp->dev;
-	/* The interface of a route that has gone is nobody's. */
+	/* The route's interface may have gone, and cannot be asked. */
 	struct net *net = dev->net->net;
 	int err;
 
@@ -426,12 +426,12 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 
 /**
  * srdma_tx_limit - how long a burst is worth while
- * @qp: who sends
- * @path: where to; one that is not known yet is taken for a long one
+ * @qp: sender
+ * @path: its path; one that is not known yet is taken for a long one
  * @mtu: path MTU, bytes
  * @limit: filled
  *
- * srdma_tx_send() takes more too, and less where the way is narrow.
+ * srdma_tx_send() also takes more, and sends less on a narrow path.
  */
 void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 		    u32 mtu, struct srdma_burst_limit *limit)

@@ -36,7 +36,7 @@ static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 /* What became of packets. */
 enum srdma_tx_result {
 	SRDMA_TX_SENT,		/* on their way, or lost as packets may be */
-	SRDMA_TX_BUSY,		/* too much in flight: wait to be told */
+	SRDMA_TX_BUSY,		/* too much in flight: wait for SRDMA_EVENT_TX_FREED */
 	SRDMA_TX_NOMEM,		/* no memory now: try again a little later */
 	SRDMA_TX_NOROUTE,	/* nowhere to send them; as good as lost */
 	SRDMA_TX_FAULT,		/* the payload cannot be had */

@@ -7,7 +7,6 @@
  */
 #include "fixture.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -206,13 +205,10 @@ struct hungry {
 static void join_group(const char *group)
 {
 	char path[200];
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "0", 1) != 1)
+	if (topo_put(path, "0"))
 		_exit(10);
-	close(fd);
 }
 
 static void eat(struct hungry *hungry, void *(*make)(struct verbs_set *),
@@ -482,16 +478,9 @@ FIXTURE_VARIANT(group)
 static int put(const char *dir, const char *name, const char *text)
 {
 	char path[200];
-	ssize_t ret;
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text));
-	close(fd);
-	return ret < 0 ? -errno : 0;
+	return topo_put(path, text);
 }
 
 FIXTURE_SETUP(group)

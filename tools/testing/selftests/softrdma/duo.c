@@ -297,21 +297,8 @@ void duo_veth_teardown(void)
 	nldev_link_del(DUO_FAR);
 }
 
-static int open_at(struct verbs_set *set, const char *link, const char *address)
-{
-	memset(set, 0, sizeof(*set));
-	set->ctx = verbs_open(link);
-	if (!set->ctx)
-		return -ENODEV;
-	if (verbs_wait_gid(set->ctx, address, true, 5000))
-		return -EADDRNOTAVAIL;
-	set->gid_index = verbs_gid_index(set->ctx, address, &set->gid);
-	set->pd = ibv_alloc_pd(set->ctx);
-	return set->pd ? 0 : -ENOMEM;
-}
-
 int duo_veth_open(struct verbs_set sets[2])
 {
-	return open_at(&sets[0], DUO_NEAR, NEAR_IPV4) ?:
-	       open_at(&sets[1], DUO_FAR, FAR_IPV4);
+	return verbs_open_at(&sets[0], DUO_NEAR, NEAR_IPV4) ?:
+	       verbs_open_at(&sets[1], DUO_FAR, FAR_IPV4);
 }

@@ -16,31 +16,19 @@
 
 #define NTH_BOUND 200000
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text));
-	close(fd);
-	return ret < 0 ? -errno : 0;
-}
-
 /* Allocations that may sleep fail too, silently, and pages of any order. */
 static int configure(void)
 {
 	/* Our own /sys (see topo_enter_netns()) comes without it. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
-	put("/sys/kernel/debug/failslab/verbose", "0");
-	put("/sys/kernel/debug/failslab/reject-start", "0");
-	put("/sys/kernel/debug/failslab/reject-end", "0");
-	put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
-	put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
-	return put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
+	topo_put("/sys/kernel/debug/failslab/verbose", "0");
+	topo_put("/sys/kernel/debug/failslab/reject-start", "0");
+	topo_put("/sys/kernel/debug/failslab/reject-end", "0");
+	topo_put("/sys/kernel/debug/fail_page_alloc/verbose", "0");
+	topo_put("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	topo_put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
+	topo_put("/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N");
+	return topo_put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N");
 }
 
 /* No failures while this module is on the stack. 0 or -errno. */
@@ -57,9 +45,9 @@ static int spare_module(const char *module)
 			   &start) != 3 || strcmp(name, module))
 			continue;
 		sprintf(line, "%#lx", start);
-		ret = put("/sys/kernel/debug/failslab/reject-start", line);
+		ret = topo_put("/sys/kernel/debug/failslab/reject-start", line);
 		sprintf(line, "%#lx", start + size);
-		ret = ret ?: put("/sys/kernel/debug/failslab/reject-end", line);
+		ret = ret ?: topo_put("/sys/kernel/debug/failslab/reject-end", line);
 	}
 	if (modules)
 		fclose(modules);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* How the debug kernel's engines are made to stall (debug-kernel.rst). */
 #include "knobs.h"
+#include "topo.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -24,15 +24,9 @@ bool knob_exists(const char *knob)
 static int set(const char *knob, const char *file, const char *value)
 {
 	char path[128];
-	int fd, ret;
 
 	snprintf(path, sizeof(path), KNOBS "/%s/%s", knob, file);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
+	return topo_put(path, value);
 }
 
 int knob_turn(const char *knob, bool on)

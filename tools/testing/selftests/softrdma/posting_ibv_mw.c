@@ -24,6 +24,20 @@ static struct ibv_mr *reg_bindable(struct pair_end *end, int access)
 	return ibv_reg_mr(end->set.pd, end->buffer, end->size, access);
 }
 
+/* A window that is not bound yet, and the region that it can be bound to. */
+struct window {
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+};
+
+static int window_new(struct window *w, struct pair_end *end,
+		      enum ibv_mw_type type)
+{
+	w->mr = reg_bindable(end, WINDOW_ACCESS);
+	w->mw = ibv_alloc_mw(end->set.pd, type);
+	return w->mr && w->mw ? 0 : -ENOMEM;
+}
+
 static struct ibv_mw_bind_info info_of(struct pair_end *end, struct ibv_mr *mr,
 				       int access)
 {
@@ -146,46 +160,41 @@ static int reconnect(struct pair *pair)
 
 TEST_F(pair, type_2_window_opens_its_range)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	EXPECT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	EXPECT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE |
 					IBV_ACCESS_REMOTE_READ));
-	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, mw->rkey));
-	EXPECT_EQ(IBV_WC_SUCCESS, access_by(&self->pair, mw->rkey,
+	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, w.mw->rkey));
+	EXPECT_EQ(IBV_WC_SUCCESS, access_by(&self->pair, w.mw->rkey,
 					    IBV_WR_RDMA_READ, START, LENGTH));
 	/* The region under it is in use. */
-	EXPECT_EQ(EBUSY, ibv_dereg_mr(mr));
+	EXPECT_EQ(EBUSY, ibv_dereg_mr(w.mr));
 	/* One byte beyond. */
 	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR,
-		  access_by(&self->pair, mw->rkey, IBV_WR_RDMA_WRITE,
+		  access_by(&self->pair, w.mw->rkey, IBV_WR_RDMA_WRITE,
 			    START + 1, LENGTH));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
 }
 
 /* Fresh QPs, region and window for each refusal. */
 static int refused_by(struct pair *pair, enum ibv_mw_type type, int window,
 		      enum ibv_wr_opcode opcode, long offset, uint32_t len)
 {
-	struct ibv_mr *mr = reg_bindable(&pair->b, WINDOW_ACCESS);
-	struct ibv_mw *mw = ibv_alloc_mw(pair->b.set.pd, type);
-	int ret = -ENOMEM;
+	struct window w;
+	int ret = window_new(&w, &pair->b, type);
 
-	if (!mr || !mw)
+	if (ret)
 		return ret;
 	ret = type == IBV_MW_TYPE_1 ?
-		bind1(&pair->b, mw, mr, window, LENGTH) :
-		bind2(&pair->b, mw, mr, window);
+		bind1(&pair->b, w.mw, w.mr, window, LENGTH) :
+		bind2(&pair->b, w.mw, w.mr, window);
 	if (!ret)
-		ret = access_by(pair, mw->rkey, opcode, START + offset, len);
-	if (ibv_dealloc_mw(mw) || ibv_dereg_mr(mr) || reconnect(pair))
+		ret = access_by(pair, w.mw->rkey, opcode, START + offset, len);
+	if (ibv_dealloc_mw(w.mw) || ibv_dereg_mr(w.mr) || reconnect(pair))
 		return -EBUSY;
 	return ret;
 }
@@ -225,47 +234,39 @@ TEST_F(pair, window_gives_no_more_than_it_says)
 TEST_F(pair, type_1_window_is_rebound_and_unbound)
 {
 	uint32_t first, second;
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_1);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_1));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE, LENGTH));
-	first = mw->rkey;
+	first = w.mw->rkey;
 	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, first));
 	/* Bound again, it has another key, and the first is void. */
-	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, mw, mr,
+	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE, LENGTH));
-	second = mw->rkey;
+	second = w.mw->rkey;
 	EXPECT_NE(first, second);
 	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, second));
 	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, first));
-	ASSERT_EQ(0, ibv_dealloc_mw(mw));
-	ASSERT_EQ(0, ibv_dereg_mr(mr));
+	ASSERT_EQ(0, ibv_dealloc_mw(w.mw));
+	ASSERT_EQ(0, ibv_dereg_mr(w.mr));
 }
 
 TEST_F(pair, type_1_window_of_no_length_is_closed)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_1);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_1));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE, LENGTH));
-	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, mw, mr,
+	ASSERT_EQ(IBV_WC_SUCCESS, bind1(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE, 0));
-	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, mw->rkey));
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, w.mw->rkey));
 	/* Nothing is bound to the region any more. */
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 TEST_F(pair, bind_needs_a_bindable_region)
@@ -298,49 +299,40 @@ TEST_F(pair, bind_needs_a_bindable_region)
  */
 TEST_F(pair, ibv_bind_mw_refuses_type_2)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	EXPECT_EQ(-EINVAL, bind1(self->b, mw, mr, IBV_ACCESS_REMOTE_READ,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	EXPECT_EQ(-EINVAL, bind1(self->b, w.mw, w.mr, IBV_ACCESS_REMOTE_READ,
 				 LENGTH));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
 }
 
 TEST_F(pair, local_inv_closes_the_window)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE));
-	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, mw->rkey));
-	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, mw->rkey));
+	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, w.mw->rkey));
+	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, w.mw->rkey));
 	/* Once invalidated it can be bound again, under the next key. */
-	EXPECT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+	EXPECT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE));
-	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, mw->rkey));
-	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, mw->rkey));
-	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, mw->rkey));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, w.mw->rkey));
+	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, w.mw->rkey));
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, w.mw->rkey));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 /* What is no window of this QP, or no longer one, cannot be invalidated. */
 TEST_F(pair, local_inv_needs_an_open_window)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
 	EXPECT_NE(IBV_WC_SUCCESS, invalidate(self->b, 0xdeadbeef));
@@ -348,16 +340,13 @@ TEST_F(pair, local_inv_needs_an_open_window)
 	/* A region of ibv_reg_mr() is not invalidated but deregistered. */
 	EXPECT_NE(IBV_WC_SUCCESS, invalidate(self->b, self->b->mr->rkey));
 	ASSERT_EQ(0, reconnect(&self->pair));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE));
-	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, mw->rkey));
-	EXPECT_NE(IBV_WC_SUCCESS, invalidate(self->b, mw->rkey));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_EQ(IBV_WC_SUCCESS, invalidate(self->b, w.mw->rkey));
+	EXPECT_NE(IBV_WC_SUCCESS, invalidate(self->b, w.mw->rkey));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
 }
 
 static int send_with_inv(struct pair *pair, uint32_t key, uint32_t len,
@@ -379,33 +368,29 @@ static int send_with_inv(struct pair *pair, uint32_t key, uint32_t len,
 TEST_F(pair, send_with_inv_closes_the_peers_window)
 {
 	static const uint32_t lengths[] = { 0, 100, 5000 };
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 	struct ibv_wc wc;
 	int i;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+		ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 						IBV_ACCESS_REMOTE_WRITE));
-		EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, mw->rkey));
-		ASSERT_EQ(IBV_WC_SUCCESS, send_with_inv(&self->pair, mw->rkey,
+		EXPECT_EQ(IBV_WC_SUCCESS, write_by(&self->pair, w.mw->rkey));
+		ASSERT_EQ(IBV_WC_SUCCESS, send_with_inv(&self->pair, w.mw->rkey,
 							lengths[i], &wc));
 		EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
 		EXPECT_EQ(IBV_WC_RECV, wc.opcode);
 		EXPECT_EQ(IBV_WC_WITH_INV, wc.wc_flags & IBV_WC_WITH_INV);
 		EXPECT_EQ(0, wc.wc_flags & IBV_WC_WITH_IMM);
-		EXPECT_EQ(mw->rkey, wc.invalidated_rkey);
+		EXPECT_EQ(w.mw->rkey, wc.invalidated_rkey);
 		EXPECT_EQ(lengths[i], wc.byte_len);
 		EXPECT_TRUE(pair_filled(self->b->buffer, lengths[i], 6));
 	}
-	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, mw->rkey));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, write_by(&self->pair, w.mw->rkey));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 TEST_F(pair, send_with_inv_of_a_wrong_key_is_refused)
@@ -425,21 +410,17 @@ TEST_F(pair, send_with_inv_of_a_wrong_key_is_refused)
 TEST_F(pair, type_2_window_belongs_to_its_qp)
 {
 	struct pair_end *a = self->a;
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
-	mr = reg_bindable(a, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(a->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
+	ASSERT_EQ(0, window_new(&w, a, IBV_MW_TYPE_2));
 	/* Bound by a QP that goes: the window is closed and can be bound. */
-	ASSERT_EQ(IBV_WC_SUCCESS, bind2(a, mw, mr, IBV_ACCESS_REMOTE_WRITE));
-	EXPECT_EQ(EBUSY, ibv_dereg_mr(mr));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind2(a, w.mw, w.mr, IBV_ACCESS_REMOTE_WRITE));
+	EXPECT_EQ(EBUSY, ibv_dereg_mr(w.mr));
 	ASSERT_EQ(0, ibv_destroy_qp(a->qp));
 	a->qp = NULL;
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 /* UC has windows too; an invalidation waits for what is before it. */
@@ -447,21 +428,17 @@ TEST_F(pair, bind_and_local_inv_work_on_uc)
 {
 	struct pair_wr write, inv;
 	struct ibv_send_wr *bad;
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 	struct ibv_wc wc;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &uc));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, mw, mr,
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	ASSERT_EQ(IBV_WC_SUCCESS, bind2(self->b, w.mw, w.mr,
 					IBV_ACCESS_REMOTE_WRITE));
 	/* Written through by A, seen by an immediate. */
 	ASSERT_EQ(0, pair_post_recv(self->b, 0, 8));
 	pair_fill(self->a->buffer + START, LENGTH, 9);
-	EXPECT_EQ(0, access_by(&self->pair, mw->rkey,
+	EXPECT_EQ(0, access_by(&self->pair, w.mw->rkey,
 			       IBV_WR_RDMA_WRITE_WITH_IMM, START, LENGTH));
 	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
 	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
@@ -470,43 +447,39 @@ TEST_F(pair, bind_and_local_inv_work_on_uc)
 	pair_wr_init(&write, self->b, self->a, IBV_WR_SEND, 0, LENGTH);
 	pair_wr_init(&inv, self->b, self->a, IBV_WR_LOCAL_INV, 0, 0);
 	inv.wr.num_sge = 0;
-	inv.wr.invalidate_rkey = mw->rkey;
+	inv.wr.invalidate_rkey = w.mw->rkey;
 	write.wr.next = &inv.wr;
 	ASSERT_EQ(0, ibv_post_send(self->b->qp, &write.wr, &bad));
 	EXPECT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->b));
 	EXPECT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->b));
 	/* Nothing arrives through it any more, and nobody tells A. */
 	memset(self->b->buffer, 0, self->b->size);
-	EXPECT_EQ(0, access_by(&self->pair, mw->rkey, IBV_WR_RDMA_WRITE, START,
+	EXPECT_EQ(0, access_by(&self->pair, w.mw->rkey, IBV_WR_RDMA_WRITE, START,
 			       LENGTH));
 	ASSERT_EQ(0, pair_post_recv(self->b, 0, 8));
 	EXPECT_EQ(0, access_by(&self->pair, self->b->mr->rkey,
 			       IBV_WR_RDMA_WRITE_WITH_IMM, 0, 8));
 	ASSERT_EQ(0, pair_wait(self->b->recv_cq, &wc));
 	EXPECT_EQ(0, self->b->buffer[START]);
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 /* On UD they fail, and change nothing. */
 TEST_F(pair, bind_and_local_inv_are_refused_on_ud)
 {
-	struct ibv_mr *mr;
-	struct ibv_mw *mw;
+	struct window w;
 	int ret;
 
 	ASSERT_EQ(0, pair_connect(&self->pair, &ud));
-	mr = reg_bindable(self->b, WINDOW_ACCESS);
-	mw = ibv_alloc_mw(self->b->set.pd, IBV_MW_TYPE_2);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, mw);
-	ret = bind2(self->b, mw, mr, IBV_ACCESS_REMOTE_WRITE);
+	ASSERT_EQ(0, window_new(&w, self->b, IBV_MW_TYPE_2));
+	ret = bind2(self->b, w.mw, w.mr, IBV_ACCESS_REMOTE_WRITE);
 	EXPECT_TRUE(ret == -EINVAL || ret == IBV_WC_LOC_QP_OP_ERR);
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_EQ(0, ibv_dereg_mr(w.mr));
 	EXPECT_EQ(0, pair_disconnect(&self->pair));
 	ASSERT_EQ(0, pair_connect(&self->pair, &ud));
-	EXPECT_EQ(IBV_WC_LOC_QP_OP_ERR, invalidate(self->b, mw->rkey));
-	EXPECT_EQ(0, ibv_dealloc_mw(mw));
+	EXPECT_EQ(IBV_WC_LOC_QP_OP_ERR, invalidate(self->b, w.mw->rkey));
+	EXPECT_EQ(0, ibv_dealloc_mw(w.mw));
 }
 
 TEST_HARNESS_MAIN

@@ -2,7 +2,6 @@
 /* Mapping the rings: what can be mapped, by whom, and for how long. */
 #include "fixture.h"
 
-#include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -238,18 +237,6 @@ TEST_F(ring, scribbled_header_hurts_nobody_else)
 
 #define CGROUP "/sys/fs/cgroup"
 
-static int put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text));
-	close(fd);
-	return ret < 0 ? -errno : 0;
-}
-
 static long cgroup_memory(void)
 {
 	FILE *file = fopen(CGROUP "/srt/memory.current", "r");
@@ -275,9 +262,9 @@ TEST_F(ring, memory_is_charged_to_the_user)
 	/* Our own /sys (see topo_enter_netns()) comes without it. */
 	mount("cgroup2", CGROUP, "cgroup2", 0, NULL);
 	snprintf(pid, sizeof(pid), "%d", getpid());
-	put(CGROUP "/cgroup.subtree_control", "+memory");
+	topo_put(CGROUP "/cgroup.subtree_control", "+memory");
 	mkdir(CGROUP "/srt", 0755);
-	ASSERT_EQ(0, put(CGROUP "/srt/cgroup.procs", pid));
+	ASSERT_EQ(0, topo_put(CGROUP "/srt/cgroup.procs", pid));
 	before = cgroup_memory();
 	ASSERT_LE(0, before);
 	for (i = 0; i < variant->charged_rings; i++) {
@@ -291,7 +278,7 @@ TEST_F(ring, memory_is_charged_to_the_user)
 	EXPECT_LE(before + bytes / 10 * 9, after);
 	while (i--)
 		EXPECT_EQ(0, uverbs_destroy_cq(self->fd, cq[i]));
-	put(CGROUP "/cgroup.procs", pid);
+	topo_put(CGROUP "/cgroup.procs", pid);
 	rmdir(CGROUP "/srt");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -65,6 +66,18 @@ int topo_run(const char *fmt, ...)
 	va_end(args);
 	status = system(command);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+int topo_put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
 }
 
 static int netdev_ioctl(const char *netdev, unsigned long request,

@@ -33,6 +33,9 @@ int topo_ip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A shell command; its exit status. */
 int topo_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Writes text to a file that is there, of /sys or so. 0 or -errno. */
+int topo_put(const char *path, const char *text);
+
 /* Netdev settings without exec; 0 or -errno. */
 int topo_set_up(const char *netdev, bool up);
 int topo_set_mtu(const char *netdev, int mtu);

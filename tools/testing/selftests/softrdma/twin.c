@@ -127,18 +127,13 @@ int twin_netem(const char *args)
 
 static int open_one(struct verbs_set *set, enum twin_side side)
 {
-	const char *address = side ? TWIN_IPV4_B : TWIN_IPV4_A;
+	int ret = verbs_open_at(set, side ? TWIN_LINK_B : TWIN_LINK_A,
+				side ? TWIN_IPV4_B : TWIN_IPV4_A);
 
-	memset(set, 0, sizeof(*set));
-	set->ctx = verbs_open(side ? TWIN_LINK_B : TWIN_LINK_A);
-	if (!set->ctx)
-		return -ENODEV;
-	if (verbs_wait_gid(set->ctx, address, true, 5000))
-		return -EADDRNOTAVAIL;
-	set->gid_index = verbs_gid_index(set->ctx, address, &set->gid);
-	set->pd = ibv_alloc_pd(set->ctx);
+	if (ret)
+		return ret;
 	set->cq = ibv_create_cq(set->ctx, 1024, NULL, NULL, 0);
-	return set->pd && set->cq ? 0 : -ENOMEM;
+	return set->cq ? 0 : -ENOMEM;
 }
 
 int twin_open(struct verbs_set sets[2], enum twin_kind kind)

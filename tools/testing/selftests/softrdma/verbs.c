@@ -117,18 +117,27 @@ int verbs_wait_port(struct ibv_context *ctx, enum ibv_port_state state,
 	return 0;
 }
 
-int verbs_open_set(struct verbs_set *set, const char *name)
+int verbs_open_at(struct verbs_set *set, const char *name, const char *address)
 {
 	memset(set, 0, sizeof(*set));
 	set->ctx = verbs_open(name);
 	if (!set->ctx)
 		return -ENODEV;
-	if (verbs_wait_gid(set->ctx, TOPO_IPV4, true, 5000))
+	if (verbs_wait_gid(set->ctx, address, true, 5000))
 		return -EADDRNOTAVAIL;
-	set->gid_index = verbs_gid_index(set->ctx, TOPO_IPV4, &set->gid);
+	set->gid_index = verbs_gid_index(set->ctx, address, &set->gid);
 	set->pd = ibv_alloc_pd(set->ctx);
+	return set->pd ? 0 : -ENOMEM;
+}
+
+int verbs_open_set(struct verbs_set *set, const char *name)
+{
+	int ret = verbs_open_at(set, name, TOPO_IPV4);
+
+	if (ret)
+		return ret;
 	set->cq = ibv_create_cq(set->ctx, 64, NULL, NULL, 0);
-	return set->pd && set->cq ? 0 : -ENOMEM;
+	return set->cq ? 0 : -ENOMEM;
 }
 
 int verbs_close_set(struct verbs_set *set)

@@ -48,6 +48,8 @@ struct verbs_set {
 
 /* 0 or -errno; verbs_close() frees what there is, and is fine with a part. */
 int verbs_open_set(struct verbs_set *set, const char *name);
+/* The same with the GID of another address, and without a CQ. */
+int verbs_open_at(struct verbs_set *set, const char *name, const char *address);
 int verbs_close_set(struct verbs_set *set);
 
 /* A QP with 16 WRs and one SGE each way, in RESET. */
