@@ -9,7 +9,6 @@
  * in srdma_link_dealloc(). The core calls that exactly once, when the
  * device has no users any more.
  */
-#include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -18,6 +17,7 @@
 #include <net/addrconf.h>
 #include <rdma/rdma_netlink.h>
 
+#include "device/advice.h"
 #include "device/effects.h"
 #include "device/gids.h"
 #include "device/ibdev.h"
@@ -46,22 +46,6 @@ static struct srdma_dev *find_link(const struct net_device *ndev)
 	return NULL;
 }
 
-/*
- * RoCE needs an interface that carries IP over an Ethernet-like link: real and
- * virtual Ethernet, loopback, and point-to-point ones without addresses (tun).
- */
-static bool is_supported(const struct net_device *ndev)
-{
-	switch (ndev->type) {
-	case ARPHRD_ETHER:
-	case ARPHRD_LOOPBACK:
-	case ARPHRD_NONE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Takes the place of @dev->ndev in the list, unless it is taken or going. */
 static int claim_netdev(struct srdma_dev *dev, const char *name)
 {
@@ -73,12 +57,11 @@ static int claim_netdev(struct srdma_dev *dev, const char *name)
 	spin_lock_bh(&links_lock);
 	other = find_link(ndev);
 	if (other) {
-		pr_err("softrdma: %s: %s already has the link %s\n", name, ndev->name,
-		       other->registered ? dev_name(&other->ib.dev) :
-					   "that is being made");
+		srdma_advice_taken(name, ndev, other);
 		err = -EEXIST;
 	} else if (ndev->reg_state != NETREG_REGISTERED ||
 		   !net_eq(dev_net(ndev), dev->net->net)) {
+		srdma_advice_failed(name, ndev, -ENODEV);
 		err = -ENODEV;
 	} else {
 		list_add_tail(&dev->link_entry, &links);
@@ -118,6 +101,19 @@ static void announce_port(struct srdma_dev *dev)
 	srdma_link_announce(dev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
+/* The other link whose device has the same GIDs: see troubleshooting.rst. */
+static struct srdma_dev *find_relative(const struct srdma_dev *dev)
+{
+	struct srdma_dev *other;
+
+	lockdep_assert_held(&links_lock);
+	list_for_each_entry(other, &links, link_entry)
+		if (other != dev && other->registered && !other->gone &&
+		    other->gid_ndev == dev->gid_ndev)
+			return other;
+	return NULL;
+}
+
 /*
  * From here on the link may be deleted at any time, also before this returns. If
  * the interface went away during registration, its notifier left that to us.
@@ -131,8 +127,10 @@ static int publish_link(struct srdma_dev *dev)
 	dev->registered = true;
 	gone = dev->gone;
 	trace_srdma_link(dev, true);
-	if (!gone)
+	if (!gone) {
 		announce_port(dev);
+		srdma_advice_made(dev, find_relative(dev));
+	}
 	spin_unlock_bh(&links_lock);
 	rtnl_unlock();
 	return gone ? -ENODEV : 0;
@@ -143,17 +141,12 @@ static int add_link(const char *name, struct net_device *ndev)
 	struct srdma_dev *dev;
 	int err;
 
-	if (!is_supported(ndev)) {
-		pr_err("softrdma: %s: %s is not an Ethernet-like interface (type %u)\n",
-		       name, ndev->name, ndev->type);
-		return -EOPNOTSUPP;
-	}
-
+	err = srdma_advice_check(name, ndev);
+	if (err)
+		return err;
 	dev = srdma_dev_create(ndev);
 	if (IS_ERR(dev)) {
-		if (PTR_ERR(dev) == -EADDRINUSE)
-			pr_err("softrdma: %s: UDP port 4791 is taken in the namespace of %s; is another RoCE driver loaded?\n",
-			       name, ndev->name);
+		srdma_advice_failed(name, ndev, PTR_ERR(dev));
 		return PTR_ERR(dev);
 	}
 	/* In one section: from here on the notifier knows of the link. */
@@ -176,14 +169,15 @@ static int add_link(const char *name, struct net_device *ndev)
 	get_device(&dev->ib.dev);
 	err = srdma_dev_register(dev, name);
 	if (err) {
-		pr_err("softrdma: %s: cannot register on %s: %d\n", name, ndev->name,
-		       err);
+		srdma_advice_failed(name, ndev, err);
 		put_device(&dev->ib.dev);
 		goto err_destroy;
 	}
 	err = publish_link(dev);
-	if (err)
+	if (err) {
+		srdma_advice_failed(name, ndev, err);
 		ib_unregister_device(&dev->ib);
+	}
 	put_device(&dev->ib.dev);
 	return err;
 

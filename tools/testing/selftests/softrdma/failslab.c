@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 
+#include "kmsg.h"
 #include "nldev.h"
 #include "uverbs.h"
 
@@ -287,13 +288,20 @@ TEST_F(fail, attach_mcast)
  */
 TEST_F_TIMEOUT(fail, link_add, 600)
 {
+	int log;
+
 	if (self->nth >= 0)
 		ASSERT_EQ(0, spare_module("ib_uverbs"));
 	ASSERT_EQ(0, topo_ip("link add srtf0 type dummy\n"
 			     "addr add 10.80.0.1/24 dev srtf0\n"
 			     "link set srtf0 up"));
+	log = kmsg_mark();
 	WALK_BY(true, -nldev_link_add("srtf", topo_type(), "srtf0", NULL, 0),
 		nldev_link_del("srtf"));
+	if (self->nth >= 0)
+		EXPECT_TRUE(kmsg_has(log, "softrdma: srtf: no memory for a link on "
+				     "srtf0: free some, and try again", NULL));
+	close(log);
 }
 
 TEST_HARNESS_MAIN
