@@ -30,13 +30,16 @@ _softrdma()
 		case $prev in
 		corrupt) words="icrc header payload" ;;
 		answer) words="nak rnr nothing" ;;
-		nak) words="sequence invalid-request access operation" ;;
+		nak) words="sequence invalid-request access operation
+			invalid-rd-request" ;;
 		header) words="opcode se pad tver pkey qpn ackreq psn va rkey
 			length syndrome msn qkey src-qpn imm inv-rkey" ;;
 		verb) words="open_device alloc_pd create_ah create_cq resize_cq
-			create_srq modify_srq create_qp modify_qp_init
-			modify_qp_rtr modify_qp_rts modify_qp_err query_qp
-			reg_mr rereg_mr alloc_mw attach_mcast" ;;
+			create_srq modify_srq create_qp modify_qp
+			modify_qp_reset modify_qp_init modify_qp_rtr
+			modify_qp_rts modify_qp_sqd modify_qp_sqe
+			modify_qp_err query_qp reg_mr rereg_mr alloc_mw
+			attach_mcast" ;;
 		*) words="tx rx wr verb now qp peer pid op psn after nth every
 			times prob seed drop duplicate delay reorder corrupt
 			truncate ce answer cnp no-memory no-route status errno
