@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool install-dkms install-tools install-vm tarball deb rpm release package-test ci-test \
+	tool install-dkms install-tools install-vm tarball deb rpm release package-test ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
@@ -73,9 +73,12 @@ Testing, from cheap to dear
 
   make compile-matrix    the module for every kernel that Debian has, W=1;
                          [SERIES='6.12 7.3-rt'] or COMPILERS=1: several compilers
-  make ci-test           the action, in machines with Debian 12 and 13; its fallback
+  make ci-test           the action, in machines with Debian 12 and 13; its fallback;
+                         containers, and manifests for Kubernetes
   make package-test      install, upgrade, remove the packages in clean Debian 12
                          and 13; links after a reboot, in a machine with systemd
+  make demo-test         "make demo" in clean Debian 12, 13 and sid: without sudo,
+                         with it, as root
 
 Packages (guide/packages.rst)
   make deb, make rpm     into build/package/
@@ -134,6 +137,9 @@ tarball deb rpm release:
 ci-test:
 	@scripts/deps build vm ci
 	@tools/testing/ci/run $(T)
+
+demo-test:
+	@tools/testing/package/demo $(T)
 
 package-test:
 	@tools/testing/package/package $(T)
