@@ -36,6 +36,7 @@
 #include "wire/skb_pool.h"
 #include "wire/tamper.h"
 #include "responder/execute.h"
+#include "responder/reply.h"
 #include "requester/send.h"
 #include "requester/store.h"
 
@@ -157,6 +158,8 @@ DOOR(srdma_tamper_init);
 DOOR(srdma_tamper_uninit);
 
 DOOR(srdma_execute_run);
+
+DOOR(srdma_reply_last);
 
 DOOR(srdma_send_resume);
 DOOR(srdma_send_run);

@@ -11,6 +11,7 @@
 static const char * const names[SRDMA_STALL_NR] = {
 	[SRDMA_STALL_DEFER] = "defer",
 	[SRDMA_STALL_HOLD] = "hold",
+	[SRDMA_STALL_REPLY] = "reply",
 };
 
 /* All off: their probability is 0. */

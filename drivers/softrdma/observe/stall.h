@@ -14,6 +14,7 @@
 enum srdma_stall {
 	SRDMA_STALL_DEFER,	/* an engine is left to softirq */
 	SRDMA_STALL_HOLD,	/* an engine is left alone with its packets */
+	SRDMA_STALL_REPLY,	/* answers that are due are not sent */
 	SRDMA_STALL_NR,
 };
 

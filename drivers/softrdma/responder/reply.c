@@ -5,6 +5,7 @@
  */
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "observe/stall.h"
 #include "observe/trace.h"
 #include "posting/srq.h"
 #include "proto/aeth.h"
@@ -12,6 +13,12 @@
 #include "responder/reply.h"
 #include "wire/arrived.h"
 #include "wire/tx.h"
+
+/*
+ * Packets that a QP may still send when it stops to answer. That is enough for
+ * acknowledges, and small enough to hold up nobody with the data of a READ.
+ */
+#define LAST_REPLIES	64
 
 /**
  * struct read_payload - what a peer reads
@@ -140,6 +147,7 @@ static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
 	return false;
 }
 
+/* There is something due. Returns what is left of @budget. */
 static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
 			int budget)
 {
@@ -160,6 +168,16 @@ static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
 	return budget;
 }
 
+static int respond(struct srdma_qp *qp, int budget)
+{
+	struct srdma_outbox outbox;
+
+	srdma_outbox_init(&outbox);
+	budget = respond_into(&outbox, qp, budget);
+	srdma_tx_flush(qp, &qp->resp.path, &outbox);
+	return budget;
+}
+
 /**
  * srdma_reply - send the answers that are due
  * @qp: queue pair
@@ -169,14 +187,28 @@ static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
  */
 int srdma_reply(struct srdma_qp *qp, int budget)
 {
-	struct srdma_outbox outbox;
-
-	if (!srdma_rc_resp_due(&qp->resp.rc))
+	if (!srdma_rc_resp_due(&qp->resp.rc) || srdma_stall(SRDMA_STALL_REPLY))
 		return budget;
-	srdma_outbox_init(&outbox);
-	budget = respond_into(&outbox, qp, budget);
-	srdma_tx_flush(qp, &qp->resp.path, &outbox);
-	return budget;
+	return respond(qp, budget);
+}
+
+/**
+ * srdma_reply_last - send the answers that are due to a QP that stops to answer
+ * @qp: queue pair; both of its engines are stopped
+ *
+ * A run of the receive engine may complete a message and leave its acknowledge
+ * to the next run. The program that takes this completion may destroy the QP at
+ * once, since it has all that it waited for. Without the acknowledge, the peer's
+ * request would fail although it was executed.
+ */
+void srdma_reply_last(struct srdma_qp *qp)
+{
+	if (qp->qpt != SRDMA_QPT_RC || !srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
+	    !srdma_rc_resp_due(&qp->resp.rc))
+		return;
+	local_bh_disable();
+	respond(qp, LAST_REPLIES);
+	local_bh_enable();
 }
 
 /* ---- because a rule says so ---- */

@@ -12,6 +12,7 @@ struct srdma_pkt;
 struct srdma_qp;
 
 int srdma_reply(struct srdma_qp *qp, int budget);
+void srdma_reply_last(struct srdma_qp *qp);
 bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 			 struct srdma_pkt *pkt);
 

@@ -15,6 +15,7 @@
 #include "posting/doorbell.h"
 #include "requester/requester.h"
 #include "requester/send.h"
+#include "responder/reply.h"
 #include "responder/responder.h"
 #include "verbs/ah.h"
 #include "verbs/qp.h"
@@ -312,6 +313,12 @@ static int ask_rules(struct srdma_qp *qp, const struct ib_qp_attr *attr,
 	return srdma_refuse_by_rule(&qp->dev->ib, qp->is_user, verb, qp->qpn);
 }
 
+static bool stops_to_answer(const struct ib_qp_attr *attr, int mask)
+{
+	return (mask & IB_QP_STATE) && (attr->qp_state == IB_QPS_RESET ||
+					attr->qp_state == IB_QPS_ERR);
+}
+
 int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
@@ -326,6 +333,8 @@ int srdma_qp_modify(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 	srdma_doorbell_flush(qp);
 	/* While the engines are stopped, nothing else changes the state. */
 	stop_engines(qp);
+	if (stops_to_answer(attr, mask))
+		srdma_reply_last(qp);
 	err = modify(qp, attr, mask);
 	start_engines(qp);
 	mutex_unlock(&qp->mutex);
@@ -346,6 +355,7 @@ void srdma_qp_silence(struct srdma_qp *qp)
 	mutex_lock(&qp->mutex);
 	srdma_doorbell_flush(qp);
 	stop_engines(qp);
+	srdma_reply_last(qp);
 	spin_lock_bh(&qp->state_lock);
 	srdma_qp_set_state(qp, IB_QPS_RESET);
 	spin_unlock_bh(&qp->state_lock);

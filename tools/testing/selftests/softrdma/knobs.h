@@ -7,7 +7,7 @@
 
 #define KNOBS		"/sys/kernel/debug/softrdma"
 
-/* Has this kernel the knob, "defer" or "hold"? Mounts debugfs where it is not. */
+/* Has this kernel the knob, as "hold"? Mounts debugfs where it is not. */
 bool knob_exists(const char *knob);
 
 /* Always, or never. 0 or -errno. */
