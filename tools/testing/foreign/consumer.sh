@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# storage.sh: what the storage-* scripts share. Each is run on the machine, boots
-# a kernel, and goes on in there:
+# consumer.sh: what the scripts share that use the kernel's own consumers of verbs
+# (storage-*, sockets). Each is run on the machine, boots a kernel, and goes on in
+# there:
 #
 #	storage-X [KERNEL [TOPOLOGY]]		(default: 6.1 veth)
 #
-# with, if $root is set, that root of packages (root) at $FOREIGN_ROOT.
+# with, if $root is set, that root of packages (root) at $FOREIGN_ROOT. $topology is
+# another default.
 #
 # It prints TAP and "N passed, N failed"; its status says whether all passed.
 
 # The script itself, in the guest or for one.
-storage_main()
+consumer_main()
 {
 	local top
 
 	if [ -e /run/softrdma-env ]; then
 		. /run/softrdma-env
 		. "$SOFTRDMA_GUEST/lib.sh"
-		trap storage_end EXIT
-		storage_tests
+		trap consumer_end EXIT
+		consumer_tests
 		exit
 	fi
 	top=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -26,7 +28,7 @@ storage_main()
 	if [ -n "${root-}" ]; then
 		root=$("$top/scripts/root" "$root") || exit 1
 	fi
-	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-veth}" \
+	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-${topology:-veth}}" \
 		--memory 3072 --timeout 900 --name "$(basename "$0")" \
 		--env "FOREIGN_ROOT=${root-}" -- "$(readlink -f "$0")"
 }
@@ -39,7 +41,7 @@ it()
 	local name=$1 begun=$SECONDS
 
 	shift
-	if "$@" >/tmp/storage.log 2>&1; then
+	if "$@" >/tmp/consumer.log 2>&1; then
 		passed=$((passed + 1))
 		echo "ok $((passed + failed)) $name"
 		[ $((SECONDS - begun)) -lt 10 ] || echo "# $((SECONDS - begun)) s"
@@ -47,7 +49,7 @@ it()
 	fi
 	failed=$((failed + 1))
 	echo "not ok $((passed + failed)) $name"
-	sed 's/^/# /' /tmp/storage.log | tail -n 40
+	sed 's/^/# /' /tmp/consumer.log | tail -n 40
 	dmesg | tail -n 15 | sed 's/^/# kernel: /'
 	return 1
 }
@@ -59,12 +61,12 @@ must()
 }
 
 # However the script ends, it says what came of it.
-storage_end()
+consumer_end()
 {
 	local status=$?
 
 	trap - EXIT
-	storage_undo >/tmp/storage.undo 2>&1
+	consumer_undo >/tmp/consumer.undo 2>&1
 	echo "1..$((passed + failed))"
 	[ "$status" = 0 ] || [ "$failed" != 0 ] || failed=1
 	echo "$passed passed, $failed failed"
