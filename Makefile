@@ -17,7 +17,8 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool install-dkms install-tools install-vm tarball deb rpm release package-test ci-test demo-test \
+	tool install-dkms install-tools install-vm tarball deb rpm release package-test \
+	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
 
@@ -76,7 +77,8 @@ Testing, from cheap to dear
   make ci-test           the action, in machines with Debian 12 and 13; its fallback;
                          containers, and manifests for Kubernetes
   make package-test      install, upgrade, remove the packages in clean Debian 12
-                         and 13; links after a reboot, in a machine with systemd
+                         and 13; links after a reboot; linters; a release made
+                         twice
   make demo-test         "make demo" in clean Debian 12, 13 and sid: without sudo,
                          with it, as root
 
