@@ -17,7 +17,7 @@ HOST := tools/testing/host
 FUZZ := tools/testing/fuzz
 
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
-	tool install-dkms install-tools install-vm tarball deb rpm release package-test \
+	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
 	bench-scale docs install modules_install clean distclean
@@ -36,6 +36,8 @@ Building
                          7.3-rt (real-time), 6.1-arm64 (scripts/kernel --list)
                          The result is build/<release>/softrdma.ko.
                          C=1 runs sparse, W=1 adds warnings, V=1 shows commands.
+  make sign KEY= CERT=   ... and sign it, for Secure Boot; NEW=1 makes the key and
+                         its certificate first (guide/secure-boot.rst)
   make install           install the module for the running kernel or KDIR=
   make install-dkms      its source into /usr/src, for DKMS; [DESTDIR=]
   make install-tools     softrdma(8), links at boot, manual pages; [DESTDIR=]
@@ -78,7 +80,7 @@ Testing, from cheap to dear
                          containers, and manifests for Kubernetes
   make package-test      install, upgrade, remove the packages in clean Debian 12
                          and 13; links after a reboot; linters; a release made
-                         twice
+                         twice; Secure Boot
   make demo-test         "make demo" in clean Debian 12, 13 and sid: without sudo,
                          with it, as root
 
@@ -109,6 +111,17 @@ deps:
 module:
 	@scripts/deps $(if $(KERNEL)$(C),build,module)
 	@scripts/module $(kernel-arg) $(kbuild-args)
+
+# Of that kernel's headers, which may be in a root of their own.
+sign-headers = $(if $(KERNEL),"$$(scripts/kernel $(KERNEL) headers | \
+	awk -F= '{ v[$$1] = $$2 } END { print v["root"] v["kdir"] }')",$(KDIR))
+
+sign:
+	$(if $(and $(KEY),$(CERT)),,$(error make sign needs KEY= and CERT=))
+	@scripts/deps $(if $(KERNEL)$(C),build,module) sign
+	@ko=$$(scripts/module $(kernel-arg) $(kbuild-args)) && \
+		scripts/sign $(if $(NEW),--new) '$(KEY)' '$(CERT)' "$$ko" \
+			$(sign-headers)
 
 # What is fetched is not the kernel of this machine, nor that of KDIR.
 ifneq ($(and $(KERNEL),$(filter install modules_install,$(MAKECMDGOALS))),)
