@@ -255,6 +255,7 @@ struct srdma_rc_req_attr {
  * @recovering: @recover_psn is valid
  * @rtt_resend: what is sent again may be measured: the peer dropped the
  *	first copies
+ * @rtt_guessed: @srtt_ns is not measured, but was no less than the first one
  * @rtt_timed: a round trip is being measured
  * @rtt_psn: its PSN
  * @rtt_una: una_psn when that was sent
@@ -330,6 +331,7 @@ struct srdma_rc_req {
 	bool recovering;
 
 	bool rtt_resend;
+	bool rtt_guessed;
 	bool rtt_timed;
 	u32 rtt_psn;
 	u32 rtt_una;

@@ -82,6 +82,12 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 /* How long to hear nothing before a retry is spent; recomputes the deadline. */
 void srdma_req_set_patience(struct srdma_rc_req *req);
 
+/*
+ * The peer has answered for the first time. Whatever its answer is to, if nothing
+ * went twice, the round trip was no longer than since the first packet.
+ */
+void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
+
 /* @packets were sent while @was_idle: nothing was outstanding before. */
 void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now);
 
@@ -94,8 +100,8 @@ void srdma_req_note_loss(struct srdma_rc_req *req);
 /* Recompute req->deadline. */
 void srdma_req_rearm(struct srdma_rc_req *req);
 
-/* How long to hear nothing before asking for the first time, ns. */
-u64 srdma_req_probe_wait(const struct srdma_rc_req *req);
+/* A round trip and its spread, or as long as probes have shown it to be, ns. */
+u64 srdma_req_longest_trip(const struct srdma_rc_req *req);
 
 /* When to ask next if nothing is heard until then. */
 u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now);

@@ -59,7 +59,7 @@ static u32 find(const struct srdma_rc_req *req, u32 psn)
 static bool just_back(const struct srdma_rc_req *req, u64 now)
 {
 	u32 spent = req->retry_cnt - req->retry_left;
-	u64 trip = (srdma_req_next_probe(req, now) - now) / 2;
+	u64 trip = srdma_req_longest_trip(req);
 
 	return req->back_at && now - req->back_at < trip << spent >> 1;
 }
@@ -185,6 +185,7 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 	if (req->rnr_retry != 7)
 		req->rnr_left--;
 	srdma_req_go_back(req, now);
+	req->rtt_resend = true;
 	req->rnr_open = 1;
 	req->probe_due = false;
 	req->rnr_until = now + rnr_wait(req,
@@ -442,10 +443,8 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_KIND;
 	if (srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
 		return take_ghost(req, pkt);
-	if (!req->heard) {
-		req->heard = true;
-		srdma_req_set_patience(req);
-	}
+	if (!req->heard)
+		srdma_req_first_answer(req, now);
 	if (pkt->opcode == SRDMA_RC_ACK)
 		return take_aeth(req, pkt, now);
 	if (pkt->opcode == SRDMA_RC_ATOMIC_ACK)

@@ -21,7 +21,14 @@
 
 #define PROBES_MAX	10
 #define PROBE_MIN_NS	100000ull	/* coalesced ACKs, a busy peer */
-#define PROBE_FIRST_NS	2000000ull	/* no round trip measured yet */
+
+/*
+ * No round trip is measured yet. As long as that TCP waits then (RFC 6298), which
+ * is longer than any on Earth: a probe asks for a whole READ again, and a trip with
+ * a probe in it is not measured. But what has not asked for an answer gets none.
+ */
+#define PROBE_FIRST_NS	1000000000ull
+#define PROBE_QUIET_NS	2000000ull
 
 /* The window never gets smaller by losses, packets: go-back-N repeats it. */
 #define CWND_FLOOR	32u
@@ -56,9 +63,10 @@ void srdma_req_set_patience(struct srdma_rc_req *req)
 	srdma_req_rearm(req);
 }
 
-u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
+/* Twice a round trip and its spread; @first as long as none is known. */
+static u64 two_trips(const struct srdma_rc_req *req, u64 first)
 {
-	u64 wait = PROBE_FIRST_NS;
+	u64 wait = first;
 
 	if (req->srtt_ns)
 		wait = max(2 * req->srtt_ns + 4 * req->rttvar_ns, PROBE_MIN_NS);
@@ -72,11 +80,22 @@ u64 srdma_req_probe_wait(const struct srdma_rc_req *req)
  * become longer, only the doubling finds it out, and so it is kept until one is
  * measured again.
  */
+static u32 doublings(const struct srdma_rc_req *req)
+{
+	return min(req->probes + req->backoff, PROBES_MAX);
+}
+
 u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now)
 {
-	int doublings = min(req->probes + req->backoff, PROBES_MAX);
+	bool quiet = req->unasked && req->cur == req->head;
 
-	return now + (srdma_req_probe_wait(req) << doublings);
+	return now + (two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS) <<
+		      doublings(req));
+}
+
+u64 srdma_req_longest_trip(const struct srdma_rc_req *req)
+{
+	return two_trips(req, PROBE_QUIET_NS) / 2 << doublings(req);
 }
 
 void srdma_req_rearm(struct srdma_rc_req *req)
@@ -110,18 +129,38 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 }
 
 /*
- * Of a long path more may be on the way: twice what a round trip delivered, as
- * long as it is not rather a queue that made it long.
+ * Of a long path more may be on the way, as long as it is not rather a queue that
+ * made it long. When a trip is measured, twice what it delivered is on the way: so
+ * the window may grow to four times that, and double in the next trip, too. When a
+ * queue begins to fill, to twice that.
  */
 static void widen(struct srdma_rc_req *req, u64 rtt)
 {
 	u32 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
+	u32 times;
 
 	if (!req->rtt_min_ns || rtt < req->rtt_min_ns)
 		req->rtt_min_ns = rtt;
 	if (req->rtt_min_ns < FAR_NS || rtt > 2 * req->rtt_min_ns)
 		return;
-	req->win_top = clamp(2 * delivered, req->win_top, req->win_max);
+	times = rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
+	req->win_top = clamp(times * delivered, req->win_top, req->win_max);
+}
+
+static void begin_rtt(struct srdma_rc_req *req, u64 rtt)
+{
+	req->srtt_ns = max(rtt, 1ull);
+	req->rttvar_ns = rtt / 2;
+}
+
+void srdma_req_first_answer(struct srdma_rc_req *req, u64 now)
+{
+	req->heard = true;
+	if (!req->probes && !req->back_at) {
+		begin_rtt(req, now - req->heard_at);
+		req->rtt_guessed = true;
+	}
+	srdma_req_set_patience(req);
 }
 
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
@@ -133,9 +172,9 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	req->backoff = 0;
 	req->probed = false;
 	widen(req, rtt);
-	if (!req->srtt_ns) {
-		req->srtt_ns = max(rtt, 1ull);
-		req->rttvar_ns = rtt / 2;
+	if (!req->srtt_ns || req->rtt_guessed) {
+		begin_rtt(req, rtt);
+		req->rtt_guessed = false;
 		return;
 	}
 	off = rtt > req->srtt_ns ? rtt - req->srtt_ns : req->srtt_ns - rtt;

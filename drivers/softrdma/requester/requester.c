@@ -2,6 +2,9 @@
 /*
  * The requester of a QP: creation, destruction, and changes by verbs.
  */
+#include <linux/mm.h>
+#include <linux/sizes.h>
+
 #include "compat/compat.h"
 #include "objects/device.h"
 #include "objects/qp.h"
@@ -15,11 +18,14 @@
 #define NEAR_INFLIGHT	SZ_2M
 
 /*
- * On a long path as much as it holds, up to 10 Gbit/s over 50 ms. This takes no
- * memory: a retry reads the payload again from the program's buffers, and queues
- * of either host have bounds of their own.
+ * On a long path as much as it holds. This takes no memory of the QP: a retry reads
+ * the payload again from the program's buffers. But a queue in which an skb belongs
+ * to nobody (netem, fq) may hold all of it. So the bound is a part of the memory of
+ * this host, as it is for what waits to be received (backlog.c).
  */
-#define MAX_INFLIGHT	SZ_64M
+#define FAR_PART	64
+#define FAR_MIN		SZ_64M
+#define FAR_MAX		SZ_1G
 
 /*
  * And to begin with: so that many connections that begin at once do not fill
@@ -78,12 +84,19 @@ void srdma_requester_uninit(struct srdma_qp *qp)
 	srdma_store_uninit(qp);
 }
 
+static u32 far_inflight(void)
+{
+	u64 bytes = ((u64)totalram_pages() << PAGE_SHIFT) / FAR_PART;
+
+	return clamp_t(u64, bytes, FAR_MIN, FAR_MAX);
+}
+
 static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 {
 	*attr = (struct srdma_rc_req_attr) {
 		.psn = qp->attr.sq_psn,
 		.mtu = qp->req.mtu,
-		.max_inflight = MAX_INFLIGHT,
+		.max_inflight = far_inflight(),
 		.near_inflight = NEAR_INFLIGHT,
 		.start_inflight = START_INFLIGHT,
 		.first_inflight = FIRST_INFLIGHT,

@@ -22,16 +22,76 @@ static uint32_t probes_until(uint32_t step, uint64_t rtt)
 	return probes;
 }
 
+/* A far peer, and time for it to answer: 4.3 s for the first time. */
+static void begin_far(void)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.timeout = 20;
+	begin(&a);
+}
+
+/* However long the way is, on Earth, nothing is sent twice. */
+TEST(req_far__nothing_twice_before_a_trip_is_known)
+{
+	static const uint64_t trips[] = { 3 * MS, 10 * MS, 50 * MS, 300 * MS };
+	uint32_t t, i;
+
+	for (t = 0; t < sizeof(trips) / sizeof(trips[0]); t++) {
+		begin_far();
+		for (i = 0; i < 4; i++) {
+			push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+			send_all();
+			EXPECT_EQ(probes_until(i, trips[t]), 0);
+			while (retired())
+				;
+		}
+		EXPECT(req.srtt_ns > trips[t] * 9 / 10 &&
+		       req.srtt_ns <= trips[t]);
+	}
+}
+
+/* Nor a READ, the first of which may take long to come in. */
+TEST(req_far__a_read_is_not_asked_for_twice)
+{
+	begin_far();
+	push(SRDMA_WR_READ, 2 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(req.deadline, now + 1000 * MS);
+	now += 300 * MS;
+	EXPECT_EQ(read_resp(0, MTU), SRDMA_REQ_PLACE);
+	placed();
+	EXPECT_EQ(req.srtt_ns, 300 * MS);
+	EXPECT_EQ(req.deadline, now + 1200 * MS);
+}
+
+/* But what has not asked is going to: nobody answers it. */
+TEST(req_far__quiet_packets_are_asked_about)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, MTU, 0);
+	send_all();
+	EXPECT_EQ(req.unasked, 1);
+	EXPECT_EQ(req.deadline, now + 2 * MS);
+	/* With more behind it, that will do. */
+	push(SRDMA_WR_SEND, MTU, 0);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_one();
+	EXPECT_EQ(req.unasked, 2);
+	EXPECT_EQ(req.deadline, now + 1000 * MS);
+	send_one();
+	EXPECT_EQ(req.unasked, 0);
+	EXPECT_EQ(req.deadline, now + 1000 * MS);
+}
+
 /* Else each trip would have its probe, and none would be measured. */
 TEST(req_far__probes_end_when_trips_are_long)
 {
-	static const uint64_t trips[] = { 3 * MS, 10 * MS, 50 * MS, 300 * MS };
-	struct srdma_rc_req_attr a = usual;
+	static const uint64_t trips[] = { 1100 * MS, 1500 * MS, 3000 * MS };
 	uint32_t t, i, last;
 
-	a.timeout = 20;
 	for (t = 0; t < sizeof(trips) / sizeof(trips[0]); t++) {
-		begin(&a);
+		begin_far();
 		for (i = 0; i < 8; i++) {
 			push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
 			send_all();
@@ -48,25 +108,25 @@ TEST(req_far__probes_end_when_trips_are_long)
 /* One probe, once: that was a loss, and the next one is not to wait longer. */
 TEST(req_far__one_probe_is_a_loss)
 {
-	begin(NULL);
+	begin_far();
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_all();
-	EXPECT_EQ(probes_until(0, 3 * MS), 1);
+	EXPECT_EQ(probes_until(0, 1500 * MS), 1);
 	EXPECT_EQ(req.backoff, 0);
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_all();
-	EXPECT_EQ(req.deadline, now + 2 * MS);
-	EXPECT_EQ(probes_until(1, 3 * MS), 1);
+	EXPECT_EQ(req.deadline, now + 1000 * MS);
+	EXPECT_EQ(probes_until(1, 1500 * MS), 1);
 	EXPECT_EQ(req.backoff, 1);
 }
 
 /* Two of which one trip lies that was measured are two losses. */
 TEST(req_far__a_trip_that_is_measured_ends_the_row)
 {
-	static const uint64_t trips[] = { 3 * MS, 1 * MS, 5 * MS };
+	static const uint64_t trips[] = { 1500 * MS, 1 * MS, 5 * MS };
 	uint32_t i;
 
-	begin(NULL);
+	begin_far();
 	for (i = 0; i < 3; i++) {
 		push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 		send_all();
@@ -78,24 +138,25 @@ TEST(req_far__a_trip_that_is_measured_ends_the_row)
 /* So is what a NAK tells of, however many times in a row. */
 TEST(req_far__a_nak_says_that_it_was_lost)
 {
-	begin(NULL);
+	begin_far();
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_all();
-	probes_until(0, 3 * MS);
+	probes_until(0, 1500 * MS);
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_all();
 	nak(1, SRDMA_NAK_PSN_SEQ);
 	send_all();
-	probes_until(1, 3 * MS);
+	probes_until(1, 1500 * MS);
 	EXPECT_EQ(req.backoff, 0);
 }
 
 TEST(req_far__so_does_a_hole_in_a_read)
 {
-	begin(NULL);
+	begin_far();
 	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
 	send_all();
-	probes_until(0, 3 * MS);
+	probes_until(0, 1500 * MS);
+	EXPECT(req.probed);
 	push(SRDMA_WR_READ, 3 * MTU, 0);
 	send_all();
 	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GAP);
@@ -108,7 +169,7 @@ TEST(req_far__naks_of_an_unknown_trip_are_copies)
 	struct srdma_rc_req_attr a = usual;
 	uint32_t i;
 
-	a.timeout = 20;
+	a.timeout = 0;
 	begin(&a);
 	push(SRDMA_WR_SEND, 4 * MTU, 0);
 	send_all();
@@ -122,6 +183,74 @@ TEST(req_far__naks_of_an_unknown_trip_are_copies)
 	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
 	now += 100 * MS;
 	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+}
+
+/* A NAK, too, comes no sooner than the first packet needs for its way. */
+TEST(req_far__a_first_nak_says_how_far)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 10 * MS;
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	EXPECT_EQ(req.deadline, now + 40 * MS);
+	now += 20 * MS - 1;
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_DROP_DUP);
+	/* Not a trip to reckon with: the first that is measured is. */
+	now += 1;
+	ack(3);
+	EXPECT_EQ(req.srtt_ns, 20 * MS);
+	EXPECT_EQ(req.rttvar_ns, 10 * MS);
+}
+
+/* Unless it may be to a second copy. */
+TEST(req_far__a_first_nak_to_a_probe_says_nothing)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	send_one();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	EXPECT_EQ(req.srtt_ns, 0);
+	begin(NULL);
+	push(SRDMA_WR_SEND, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	/* A probe is due, but there was no room for it. */
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	EXPECT_EQ(expire(), SRDMA_TIMER_RETRY);
+	send_all();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	EXPECT_EQ(req.srtt_ns, 0);
+}
+
+/* Where nothing is known, a NAK is a copy only if it comes at once. */
+TEST(req_far__a_nak_is_no_copy_for_a_second)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 4 * MTU, 0);
+	send_all();
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	send_one();
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	now += 4 * MS;
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+}
+
+/* The peer has refused the first copy: what answers the second is its own. */
+TEST(req_far__what_was_refused_is_measured)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 12 * MS;
+	EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+	EXPECT_EQ(expire(), SRDMA_TIMER_RNR);
+	send_all();
+	EXPECT_EQ(probes_until(0, 10 * MS), 0);
+	EXPECT_EQ(req.srtt_ns, 10 * MS);
 }
 
 /* ---- the window ---- */
@@ -170,12 +299,28 @@ TEST(req_far__not_when_a_queue_makes_it_long)
 
 	begin_wide();
 	push(SRDMA_WR_WRITE, 4000 * MTU, 0);
-	trip(&step, 10 * MS);
-	trip(&step, 10 * MS);
+	EXPECT_EQ(trip(&step, 10 * MS), 40);
+	EXPECT_EQ(req.win_top, 160);
+	EXPECT_EQ(trip(&step, 21 * MS), 80);
 	EXPECT_EQ(trip(&step, 21 * MS), 160);
 	EXPECT_EQ(trip(&step, 21 * MS), 160);
+	EXPECT_EQ(req.win_top, 160);
 	EXPECT_EQ(trip(&step, 20 * MS), 160);
-	EXPECT_EQ(trip(&step, 20 * MS), 320);
+	EXPECT_EQ(req.win_top, 320);
+}
+
+/* It is to double in the next trip as well, but not into a queue. */
+TEST(req_far__further_as_long_as_nothing_waits)
+{
+	uint32_t step = 0;
+
+	begin_wide();
+	push(SRDMA_WR_WRITE, 4000 * MTU, 0);
+	trip(&step, 10 * MS);
+	EXPECT_EQ(trip(&step, 13 * MS), 80);
+	EXPECT_EQ(req.win_top, 160);
+	EXPECT_EQ(trip(&step, 12 * MS), 160);
+	EXPECT_EQ(req.win_top, 400);
 }
 
 TEST(req_far__not_when_it_is_near)

@@ -408,11 +408,11 @@ TEST(req_seq_nak__is_a_retry)
 	push(SRDMA_WR_SEND, 1, 0);
 	for (i = 0; i < 2; i++) {
 		send_all();
-		now += 1000000;
+		now += MS << i;
 		EXPECT_EQ(aeth(0, 0x60), SRDMA_REQ_RETRY);
 	}
 	send_all();
-	now += 2000000;
+	now += 4 * MS;
 	EXPECT_EQ(aeth(0, 0x60), SRDMA_REQ_FAILED);
 	expect_retired(0, 12);	/* IB_WC_RETRY_EXC_ERR */
 }

@@ -128,6 +128,7 @@ void net_send(struct sim *s, struct node *from, struct frame *f, bool lost)
 	memcpy(f->data + body, &icrc, sizeof(icrc));
 
 	s->packets++;
+	s->on_wire += f->pkt.payload_len;
 	if (from->link_free < s->now)
 		from->link_free = s->now;
 	from->link_free += (u64)(f->len + 46) * net->ps_byte / 1000;

@@ -468,7 +468,7 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 }
 
 void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
-			   u32 rtt_us)
+			   u32 rtt_us, u32 ps_byte)
 {
 	u32 id;
 
@@ -478,7 +478,7 @@ void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 	s->p.mtu = 1024;
 	s->p.net = (struct net_params){
 		.delay_ns = rtt_us * 500,
-		.ps_byte = 40000,
+		.ps_byte = ps_byte,
 	};
 	for (id = 0; id < 2; id++) {
 		s->p.node[id] = (struct node_params){

@@ -19,12 +19,12 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 			  u32 loss, bool trains);
 
 /*
- * The fixed scenario of distance: @count messages of @op with @len bytes over
- * 200 Mbit/s, a round trip of @rtt_us, and nothing lost; with the limits that
- * the driver sets.
+ * The fixed scenario of distance: @count messages of @op with @len bytes over a
+ * line of @ps_byte and a round trip of @rtt_us that lose nothing, with the limits
+ * that the driver sets.
  */
 void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
-			   u32 rtt_us);
+			   u32 rtt_us, u32 ps_byte);
 
 /* One line. */
 void program_describe(const struct sim *s);

@@ -350,6 +350,7 @@ struct node {
  * @node: both ends
  * @packets: put on the wire
  * @again: of them, those of a requester that had been on it before
+ * @on_wire: payload bytes of both ends' packets put on the wire
  * @payload: bytes of messages completed
  * @done_at: when the last of them was, ns
  * @events: handled
@@ -365,6 +366,7 @@ struct sim {
 	struct node node[2];
 	u64 packets;
 	u64 again;
+	u64 on_wire;
 	u64 payload;
 	u64 done_at;
 	u64 events;
