@@ -19,7 +19,7 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
-/* A train is not made smaller than this by the window, packets. */
+/* The window does not make trains shorter than this, packets. */
 #define TRAIN_FLOOR	8u
 
 /* See ask_at_end(). */
@@ -58,7 +58,7 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	req->rnr_left = req->rnr_retry;
 }
 
-/* What remains of a new count when some were used of the old one. */
+/* What is left of a new count, when some of the old one were used. */
 static u8 left_of(u8 count, u8 used)
 {
 	return count - min(used, count);
@@ -123,7 +123,7 @@ void srdma_req_executed(struct srdma_rc_req *req, u32 psn)
 		req->ack_psn = psn;
 }
 
-/* una has moved on: no other position may stay behind it. */
+/* una has moved on: no other position may be behind it. */
 static void pull_along(struct srdma_rc_req *req, u32 from, u32 steps)
 {
 	if (srdma_psn_dist(from, req->cur_psn) < steps)
@@ -135,8 +135,8 @@ static void pull_along(struct srdma_rc_req *req, u32 from, u32 steps)
 }
 
 /*
- * The peer has a receive WQE again: for one message, and as many more as it takes.
- * So what goes without one is few messages, not all that are in the window.
+ * The peer has a receive WQE again. It may take one message, and for each that it
+ * takes, one more. So a few messages are sent in vain, not all of the window.
  */
 static void open_after_rnr(struct srdma_rc_req *req, u32 taken)
 {
@@ -181,7 +181,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 	srdma_req_rearm(req);
 }
 
-/* A response may now be to either copy: not a round trip (Karn). */
+/* A response may now be to either copy: it measures no round trip (Karn). */
 static void note_back(struct srdma_rc_req *req, u64 now)
 {
 	req->rtt_timed = false;
@@ -231,7 +231,7 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 	srdma_req_rearm(req);
 }
 
-/* To the newest PSN: a message in the middle of which it is, or a fresh one. */
+/* Go to the newest PSN: into a message that has begun, or to a new one. */
 static void jump_to_front(struct srdma_rc_req *req)
 {
 	req->cur = req->fresh;
@@ -242,7 +242,7 @@ static void jump_to_front(struct srdma_rc_req *req)
 		req->cur--;
 }
 
-/* Is message @idx, which is not complete, left alone this time? */
+/* Is message @idx, which is not complete, passed over this time? */
 static bool passed_over(const struct srdma_rc_req *req, u32 idx)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
@@ -250,7 +250,7 @@ static bool passed_over(const struct srdma_rc_req *req, u32 idx)
 	return srdma_msg_is_rd(msg) && !msg->lost && !req->resend_all;
 }
 
-/* Passes over what need not be sent again. */
+/* Passes over messages that need not be sent again. */
 static void skip_complete(struct srdma_rc_req *req)
 {
 	while (srdma_req_resending(req)) {
@@ -300,7 +300,7 @@ static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
 static void begin(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 {
 	msg->psn = req->cur_psn;
-	/* Of local operations the peer, which counts messages, knows nothing. */
+	/* The peer counts messages, and does not know of local operations. */
 	msg->ssn = srdma_msg_is_local(msg) ? req->ssn :
 					     srdma_psn_next(req->ssn);
 	msg->npsn = 1;
@@ -339,8 +339,8 @@ static u32 window(const struct srdma_rc_req *req)
 }
 
 /*
- * Packets in flight before an acknowledge is asked for inside a message. On a
- * long path there are many in a round trip: they say how it goes.
+ * Packets in flight before an acknowledge is requested inside a message. On a long
+ * path there are many in a round trip, and each acknowledge measures the path.
  */
 static u32 ask_every(const struct srdma_rc_req *req)
 {
@@ -348,9 +348,9 @@ static u32 ask_every(const struct srdma_rc_req *req)
 }
 
 /*
- * Packets at the end of the queue that may go without asking, while nobody
- * waits to hear of them: so that an acknowledge answers many small messages.
- * If no more come to ask for them, a probe does.
+ * Packets at the end of the queue that may go without a request for an
+ * acknowledge, while nobody waits for their completion. So one acknowledge answers
+ * many small messages. If no later packet requests it, a probe does.
  */
 static u32 ask_at_end(const struct srdma_rc_req *req)
 {
@@ -384,8 +384,8 @@ static bool asks(const struct srdma_rc_req *req,
 }
 
 /*
- * A READ that has a part of its response asks for the rest only, which may be
- * done from any packet boundary on.
+ * A READ that has received a part of its response requests only the rest. The
+ * rest may begin at any packet boundary.
  */
 static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
 		    struct srdma_burst *b)
@@ -448,10 +448,10 @@ static u32 longest(const struct srdma_rc_req *req,
 }
 
 /*
- * Most packets of @msg that window, old PSNs and the caller leave room for.
- * What the window would cut short waits for an acknowledge that was asked for:
- * else each of them would let a few packets go, these would be acknowledged by
- * themselves, and trains would get shorter and shorter.
+ * Packets of @msg for which the window, old PSNs and the caller have room. A train
+ * that the window would cut short waits for an acknowledge that was requested.
+ * Otherwise each acknowledge would release a few packets, these would get an
+ * acknowledge of their own, and trains would get shorter and shorter.
  */
 static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		const struct srdma_burst_limit *limit)
@@ -462,7 +462,7 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 
 	if (flight >= win)
 		return 0;
-	/* A READ longer than half of the circle goes when nothing else does. */
+	/* A READ of more than half of all PSNs is sent when nothing else is in flight. */
 	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
 		return 0;
 	packets = longest(req, msg, limit);
@@ -472,7 +472,7 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 	return min(packets, left);
 }
 
-/* The oldest incomplete packet again, so that the peer says where it is. */
+/* Sends the oldest incomplete packet again: the peer answers what it expects. */
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
@@ -482,7 +482,7 @@ static void fill_probe(const struct srdma_rc_req *req,
 	out->b.resend = true;
 }
 
-/* What comes next waits for what nobody has asked for yet. */
+/* The next step waits for an acknowledge that no packet has requested yet. */
 static bool ask_now(const struct srdma_rc_req *req, struct srdma_rc_burst *out)
 {
 	if (!req->unasked || !srdma_req_outstanding(req))
@@ -541,7 +541,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 	return SRDMA_NEXT_SEND;
 }
 
-/* The message at cur has its first packet on the way, or was executed. */
+/* The first packet of the message at cur was sent, or it was executed locally. */
 static void note_begun(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 {
 	req->ssn = msg->ssn;
@@ -550,7 +550,7 @@ static void note_begun(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 		req->rd_out++;
 }
 
-/* A READ or atomic was asked for: which response shows that it got lost? */
+/* A READ or atomic was sent: which later response shows that it was lost? */
 static void note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 {
 	u32 end = srdma_msg_end(msg);
@@ -647,7 +647,7 @@ void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain)
 	if (srdma_req_dead(req))
 		return;
 	req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
-	/* Somebody waits now for what nobody has asked for. */
+	/* Somebody now waits for an acknowledge that no packet has requested. */
 	if (drain && req->unasked && srdma_req_outstanding(req) &&
 	    req->cur == req->fresh)
 		req->probe_due = true;

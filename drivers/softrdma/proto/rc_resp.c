@@ -71,12 +71,13 @@ void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
 }
 
 /*
- * Out of sequence: one NAK for the gap (9.7.5.2). The packets that follow in
- * order are silently dropped; one that does not follow in order shows that
- * the requester went back and the expected packet was lost again. Not so after
- * a RNR NAK: the requester comes back by itself, and a NAK for what a network
- * that changes the order has made of its packets would cost it a retry each
- * time, or take the place of a RNR NAK that has not left yet.
+ * Out of sequence: the gap gets one NAK (9.7.5.2). Packets that follow in order
+ * are silently dropped. One that does not follow in order shows that the
+ * requester went back and the expected packet was lost again: it gets a new NAK.
+ *
+ * After a RNR NAK there is no NAK, because the requester comes back by itself.
+ * If the network changed the order of its packets, each NAK would cost it a
+ * retry, or replace a RNR NAK that was not sent yet.
  */
 static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp, u32 psn)
 {
@@ -90,8 +91,8 @@ static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp, u32 psn)
 }
 
 /*
- * The kept response that covers @psn, or nres. The newest that does: one that is
- * older may be of the last time round the circle of PSNs.
+ * The kept response that covers @psn, or nres. If several do, the newest: an older
+ * one may be from the last time that the PSNs wrapped around.
  */
 static u32 find_res(const struct srdma_rc_resp *resp, u32 psn)
 {
@@ -218,7 +219,7 @@ static bool fill_payload(const struct srdma_rc_resp *resp,
 	return op & SRDMA_OP_END ? act->len == left : act->len < left;
 }
 
-/* Is what is pending all a repetition? */
+/* Is all that is pending a repetition? */
 static bool answered_once(const struct srdma_rc_res *res)
 {
 	return res->sent_psn == srdma_psn_add(res->psn, res->npsn);
@@ -352,14 +353,14 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 	u32 packets = srdma_burst_packets(act->len, resp->mtu_shift);
 
 	if (act->flags & SRDMA_ACT_DUP) {
-		/* The repetition's key was checked, for any bytes: it is used. */
+		/* The key of this request was checked, so it is the one to use. */
 		if (act->len)
 			resp->res[act->res].rkey = act->rkey;
 		srdma_resp_answer(resp, act->res, act->psn,
 				  srdma_psn_add(act->psn, packets));
 		return;
 	}
-	/* A NAK that has not left yet asked for just this packet. */
+	/* A NAK that was not sent yet is about this packet, which has come. */
 	resp->gap = false;
 	resp->told_rnr = false;
 	resp->nak_due = false;
@@ -377,8 +378,8 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 			enum srdma_resp_why why)
 {
 	/*
-	 * The first time it was allowed. Were a late copy answered with a
-	 * NAK, it could break a connection whose key was since invalidated.
+	 * The first copy was executed. The key may have been invalidated since.
+	 * A NAK for a late copy would break the connection for no reason.
 	 */
 	if (act->flags & SRDMA_ACT_DUP)
 		return;

@@ -303,7 +303,7 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 				       u32 credits,
 				       struct srdma_rc_resp_burst *out);
 
-/* Does the answer that @out belongs to end with it, and another one wait? */
+/* Does @out end its answer, while another answer waits? */
 static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
 				      const struct srdma_rc_resp_burst *out)
 {
@@ -317,8 +317,8 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 			const struct srdma_rc_resp_burst *out);
 
 /*
- * The data of the last SRDMA_OUT_READ cannot be had: NAK with @why. But what is
- * only a repetition is not given, and that is all.
+ * The data of the last SRDMA_OUT_READ cannot be read: NAK with @why. If it was
+ * only a repetition, it is not sent, and nothing else happens.
  */
 void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 			     const struct srdma_rc_resp_burst *out,

@@ -141,8 +141,8 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 	}
 	if (resp->ack_due) {
 		/*
-		 * Not the PSN of a READ or atomic, though executed: there are
-		 * requesters that would take it for the answer.
+		 * Not the PSN of a READ or atomic, even if it was executed:
+		 * some requesters would take this for its response.
 		 */
 		fill_single(out, SRDMA_RC_ACK, resp->ack_psn);
 		return SRDMA_OUT_ACK;
@@ -173,7 +173,7 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 		srdma_resp_answered(resp, out->res);
 }
 
-/* The rest of a repetition is not given: what was not sent yet goes on. */
+/* The rest of a repetition is not sent. What was never sent before still is. */
 static void skip_repetition(struct srdma_rc_resp *resp, u32 slot)
 {
 	struct srdma_rc_res *res = &resp->res[slot];
@@ -191,8 +191,8 @@ void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 	const struct srdma_rc_res *res = &resp->res[out->res];
 
 	/*
-	 * As for a late copy of the request: the requester may have had all
-	 * of it, and have given the memory back to its owner since.
+	 * As with a late copy of the request: the requester may have received
+	 * all of it, and the memory may have been taken back since.
 	 */
 	if (srdma_psn_dist(res->psn, out->b.psn) <
 	    srdma_psn_dist(res->psn, res->sent_psn)) {

@@ -137,12 +137,12 @@ void srdma_uc_req_fail(struct srdma_uc_req *req, u32 idx,
 	req->failed = true;
 	req->fail_idx = idx;
 	req->fail_status = status;
-	/* What has not begun does not begin, or fail, before RTS. */
+	/* A message that has not begun neither begins nor fails before RTS. */
 	if (idx == req->cur && (req->begun || req->mode != SRDMA_REQ_DRAIN))
 		stop(req);
 }
 
-/* What was to fail later is flushed like the rest. */
+/* A message that was marked to fail is flushed like the others. */
 void srdma_uc_req_abort(struct srdma_uc_req *req)
 {
 	if (req->mode != SRDMA_REQ_ERROR)
@@ -170,8 +170,9 @@ bool srdma_uc_req_drained(const struct srdma_uc_req *req)
 }
 
 /*
- * In error too, what was sent in whole succeeded, and memory that an skb
- * still refers to is not given back: not even of the message that failed.
+ * A message that was sent completely has succeeded, in the error state as well.
+ * Memory that an skb still refers to is not released, not even that of the
+ * message that failed.
  */
 bool srdma_uc_req_retire(struct srdma_uc_req *req, struct srdma_rc_done *done)
 {
@@ -267,9 +268,9 @@ static void take_packet(struct srdma_uc_resp *resp, const struct srdma_pkt *pkt,
 }
 
 /*
- * 9.8.2: whatever PSN comes is the one from which counting goes on. A message
- * that is broken is forgotten; its rest is dropped up to the next one that
- * begins with a first packet.
+ * 9.8.2: the next expected PSN is the one behind the packet that came, whatever
+ * that was. If a packet is missing, the message is dropped, up to the next FIRST
+ * or ONLY packet.
  */
 enum srdma_uc_verdict srdma_uc_resp_request(struct srdma_uc_resp *resp,
 					    const struct srdma_pkt *pkt,

@@ -112,9 +112,9 @@ void srdma_uc_req_local_done(struct srdma_uc_req *req,
 			     const struct srdma_rc_burst *burst);
 
 /*
- * Message @idx, of which not all is sent, cannot be: when those before it are, it
- * fails and the later ones are flushed (SQE), until srdma_uc_req_resume(). Of
- * several the oldest counts.
+ * Message @idx is not sent completely and cannot be. When those before it are
+ * sent, it fails and the later ones are flushed (SQE), until
+ * srdma_uc_req_resume(). If several messages fail, the oldest counts.
  */
 void srdma_uc_req_fail(struct srdma_uc_req *req, u32 idx,
 		       enum srdma_status status);
