@@ -95,7 +95,8 @@ class Run:
             "DRIVER": a.driver, "PEER_DRIVER": a.peer_driver,
             "TOPOLOGY": a.topology, "NODES": " ".join(self.nodes),
             "MTU": a.mtu,
-            "MODULES": self.modules, "SOFTRDMA_KO": ko or "",
+            "MODULES": self.modules,
+            "SOFTRDMA_KO": kernels.seen_module(self.modules, ko),
             "GUEST_DIR": GUEST, "WORKDIR": os.getcwd(),
             "COMMAND_TIMEOUT": self.timeout, "HUNG_TASK_S": 60,
             "PEER_WAIT_S": BOOT_ALLOWANCE[self.accel]}
@@ -143,8 +144,10 @@ class Run:
         """(tag, folder, writable) of what the guest mounts over its root."""
         found = []
         if self.args.root:
-            for path in (TOP, self.kernel["modules"].rsplit("/lib/", 1)[0],
-                         self.modules, os.getcwd()):
+            modules = self.kernel["modules"]
+            if not kernels.are_this_machines(modules):
+                modules = modules.rsplit("/lib/", 1)[0]
+            for path in (TOP, modules, self.modules, os.getcwd()):
                 found.append((os.path.realpath(path), False))
         found += [(os.path.realpath(d), True) for d in self.args.rw]
         # What holds another comes first, and "/" is there.

@@ -73,10 +73,19 @@ def installed_module(kernel):
     return path if r.returncode == 0 and os.path.isfile(path) else None
 
 
+def are_this_machines(modules):
+    """Whether they are where this machine has its modules.
+
+    There the guest has the tree that is made of them.
+    """
+    return os.path.realpath(modules).startswith(("/lib/modules/",
+                                                 "/usr/lib/modules/"))
+
+
 def build_module(name, kernel):
     """The path of softrdma.ko for this kernel, compiled if stale."""
     if name == "host" or "/" in name:
-        if kernel["modules"].startswith(("/lib/", "/usr/lib/")):
+        if are_this_machines(kernel["modules"]):
             path = installed_module(kernel)
             if path:
                 return path
@@ -110,11 +119,25 @@ def build_tool():
     return path or die(NOT_BUILT, "--fault needs the tool softrdma(8)")
 
 
+def name_of(ko):
+    """That of the module's file, which may be compressed, in modules_tree()."""
+    return "softrdma.ko" + os.path.basename(ko).partition(".ko")[2]
+
+
+def seen_module(modules, ko):
+    """Where the guest sees the module: this machine's are hidden from it."""
+    if ko and are_this_machines(ko):
+        return os.path.join(modules, "updates", name_of(ko))
+    return ko or ""
+
+
 def modules_tree(kernel, ko):
     """lib/modules/RELEASE of the kernel with softrdma in its index.
 
     So that the guest finds the module by its name and its aliases. Kept under
-    the hash of the module file; depmod takes a second or two.
+    the hash of the module file; depmod takes a second or two. The folder kernel/
+    is a link; or empty, and the guest mounts it, where a link would be one to
+    itself, because the guest has this tree in /lib/modules.
     """
     if not ko:
         return kernel["modules"]
@@ -132,17 +155,14 @@ def modules_tree(kernel, ko):
     tmp = tempfile.mkdtemp(dir=base)
     os.chmod(tmp, 0o755)
     os.makedirs(os.path.join(tmp, sub, "updates"))
-    # Names only: depmod makes the rest anew.
-    for name in os.listdir(kernel["modules"]):
-        if name == "kernel" or re.match(r"modules\.(order|builtin)", name):
-            os.symlink(os.path.join(kernel["modules"], name),
-                       os.path.join(tmp, sub, name))
-    for name in ("modules.builtin.bin", "modules.builtin.alias.bin"):
-        # depmod writes these: not through a link into the cache.
-        if os.path.islink(os.path.join(tmp, sub, name)):
-            os.unlink(os.path.join(tmp, sub, name))
-    name = "softrdma.ko" + os.path.basename(ko).partition(".ko")[2]
-    with open(os.path.join(tmp, sub, "updates", name), "wb") as f:
+    # depmod makes the rest anew.
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        if os.path.exists(os.path.join(kernel["modules"], name)):
+            shutil.copyfile(os.path.join(kernel["modules"], name),
+                            os.path.join(tmp, sub, name))
+    inside = os.path.join(tmp, sub, "kernel")
+    os.symlink(os.path.join(kernel["modules"], "kernel"), inside)
+    with open(os.path.join(tmp, sub, "updates", name_of(ko)), "wb") as f:
         f.write(data)
     r = subprocess.run(["/sbin/depmod", "-b", tmp, release],
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -150,6 +170,9 @@ def modules_tree(kernel, ko):
     if r.returncode:
         shutil.rmtree(tmp)
         die(NOT_BUILT, f"depmod does not take {ko}:\n{r.stdout}")
+    if are_this_machines(kernel["modules"]):
+        os.unlink(inside)
+        os.mkdir(inside)
     try:
         os.rename(tmp, os.path.join(base, key))
     except OSError:
