@@ -98,7 +98,8 @@ int wire_setup(void);
 
 /*
  * The same, but the tap merges packets that arrive within one tick, as an
- * interface with GRO does; what it holds back arrives milliseconds later.
+ * interface with rx-gro-list does; what it holds back arrives milliseconds
+ * later. Only packets with a UDP checksum are merged.
  */
 int wire_setup_merging(void);
 void wire_teardown(void);
