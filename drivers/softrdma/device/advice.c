@@ -20,12 +20,15 @@
 /* With the headers that the core takes off for a path MTU of 256. */
 #define LEAST_MTU	352
 
-/* A script may make many links at once, each with another mistake. */
-static DEFINE_RATELIMIT_STATE(advice_limit, 5 * HZ, 40);
-
+/*
+ * A script may make many links at once, with many mistakes. Each kind of line has a
+ * limit of its own: one that is said again and again hides no other.
+ */
 #define advise(print, fmt, ...)						\
 do {									\
-	if (__ratelimit(&advice_limit))					\
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 40);		\
+									\
+	if (__ratelimit(&limit))					\
 		print("softrdma: " fmt "\n", ##__VA_ARGS__);		\
 } while (0)
 

@@ -9,13 +9,17 @@
  *	read		the reason
  *
  * During the tests called "removed__" the second device is to be removed.
+ * "keep_rtnl MS -" keeps the RTNL for so long: others queue up for it.
  *
  * One at a time; who opened it holds it.
  */
 #include <linux/bitops.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/kstrtox.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -150,12 +154,27 @@ static int run_on(const struct test *test, struct seat *a, struct seat *b)
 	return err;
 }
 
+static int keep_rtnl(const char *ms)
+{
+	unsigned int time;
+	int err = kstrtouint(ms, 10, &time);
+
+	if (err || time > 10000)
+		return -EINVAL;
+	rtnl_lock();
+	msleep(time);
+	rtnl_unlock();
+	return 0;
+}
+
 static int run_test(const char *name, const char *a_name, const char *b_name)
 {
 	const struct test *test = find_test(name);
 	struct seat *a, *b;
 	int err = -ENODEV;
 
+	if (!strcmp(name, "keep_rtnl"))
+		return keep_rtnl(a_name);
 	if (!test)
 		return -ENOENT;
 	a = seat_get(a_name);

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,7 @@
 #include "nldev.h"
 #include "topo.h"
 
-#define MODULE	"srt_consumer"
-#define DEVICE	"/dev/" MODULE
+#define DEVICE	TOPO_CONSUMER
 
 /* The test in which registrations are refused. */
 #define REFUSED	"frwr__bad_registrations"
@@ -149,21 +147,6 @@ static void drop_links(void)
 	nldev_link_del("srtk2");
 }
 
-/* Beside the driver's module, or where modprobe finds it. */
-static int load(void)
-{
-	const char *driver = getenv("SOFTRDMA_KO");
-	char path[4096];
-
-	if (!access(DEVICE, F_OK))
-		return 0;
-	if (!driver || !*driver)
-		return topo_run("modprobe " MODULE);
-	snprintf(path, sizeof(path), "%s", driver);
-	return topo_run("insmod %s/tools/testing/kernel/" MODULE ".ko",
-			dirname(path));
-}
-
 struct command {
 	int fd;
 	char text[256];
@@ -260,8 +243,8 @@ int main(int argc, char **argv)
 
 	ksft_print_header();
 	drop_links();
-	if (load())
-		ksft_exit_fail_msg("the module " MODULE " does not load\n");
+	if (topo_load_consumer())
+		ksft_exit_fail_msg("the module srt_consumer does not load\n");
 	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		ksft_exit_fail_msg(DEVICE ": %s\n", strerror(errno));
@@ -296,7 +279,7 @@ int main(int argc, char **argv)
 	keeper_stop(&right);
 	keeper_stop(&left);
 	keeper_stop(&alone);
-	if (topo_run("rmmod " MODULE))
+	if (topo_run("rmmod srt_consumer"))
 		ksft_exit_fail_msg("the module cannot be removed\n");
 	ksft_finished();
 }

@@ -13,7 +13,6 @@
 #include <net/if_arp.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -224,55 +223,108 @@ TEST_F(advice, port_that_is_taken)
 	}
 }
 
-static void come_and_go(void)
+/* A process that keeps the RTNL for a second and a half, from now on. */
+static pid_t keep_rtnl(void)
 {
-	close(add_kind(ARPHRD_ETHER));
+	static const char words[] = "keep_rtnl 1500 -";
+	pid_t child = fork();
+	int fd;
+
+	if (child)
+		return child;
+	fd = open(TOPO_CONSUMER, O_RDWR);
+	_exit(write(fd, words, strlen(words)) != (ssize_t)strlen(words));
 }
 
-static void link_and_unlink(void)
+/* One that has NETDEV, and lets it go in half a second. */
+static pid_t keep_netdev(int ready)
 {
-	add(OTHER, NETDEV);
-	nldev_link_del(OTHER);
-}
+	pid_t child = fork();
+	int fd;
 
-/* Adds links while a child does something, again and again, until that is said. */
-static bool is_said_beside(void (*what)(void), const char *line)
-{
-	long end = topo_now_ms() + 60000;
-	int log = kmsg_mark();
-	bool found = false;
-	pid_t child;
-
-	child = fork();
-	while (!child && topo_now_ms() < end)
-		what();
-	if (child <= 0)
+	if (child)
+		return child;
+	fd = add_kind(ARPHRD_ETHER);
+	if (fd < 0 || write(ready, "", 1) != 1)
 		_exit(1);
-	while (!found && topo_now_ms() < end) {
-		if (!add(LINK, NETDEV))
-			nldev_link_del(LINK);
-		found = kmsg_has(log, line, NULL);
-	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	close(log);
-	return found && !topo_wait_link(LINK, false, 10000);
+	usleep(500000);
+	_exit(close(fd));
 }
 
+static bool ended_well(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child && !status;
+}
+
+/* It is found while it is there, but its end is first in the queue for the RTNL. */
 TEST_F(advice, netdev_that_is_going)
 {
-	/* So that the device node is there. */
-	close(add_kind(ARPHRD_ETHER));
-	EXPECT_TRUE(is_said_beside(come_and_go, SAYS NETDEV " is going, or was "
-				   "moved to another namespace: make the link "
-				   "there"));
+	pid_t rtnl, netdev;
+	int ready[2], log;
+	char byte;
+
+	ASSERT_EQ(0, topo_load_consumer());
+	ASSERT_EQ(0, pipe(ready));
+	netdev = keep_netdev(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	rtnl = keep_rtnl();
+	usleep(1000000);
+	log = kmsg_mark();
+	EXPECT_EQ(-ENODEV, add(LINK, NETDEV));
+	EXPECT_TRUE(kmsg_has(log, SAYS NETDEV " is going, or was moved to another "
+			     "namespace: make the link there", NULL));
+	close(log);
+	EXPECT_TRUE(ended_well(netdev));
+	EXPECT_TRUE(ended_well(rtnl));
+	EXPECT_EQ(0, topo_run("rmmod srt_consumer"));
 }
 
+/* One that makes the link OTHER on NETDEV, in half a second. */
+static pid_t make_other(void)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	usleep(500000);
+	_exit(add(OTHER, NETDEV));
+}
+
+#define GETTING	NETDEV " is just getting or losing a link: try again"
+
+/* Who comes second finds the first one at work, and is told so. */
+static bool second_is_told(void)
+{
+	pid_t rtnl = keep_rtnl(), other = make_other();
+	int log, ret, status;
+	bool told;
+
+	usleep(1000000);
+	log = kmsg_mark();
+	ret = add(LINK, NETDEV);
+	waitpid(other, &status, 0);
+	/* One of them is refused, and only one. */
+	told = !ret != !status &&
+	       (kmsg_has(log, SAYS GETTING, NULL) ||
+		kmsg_has(log, "softrdma: " OTHER ": " GETTING, NULL));
+	close(log);
+	nldev_link_del(ret ? OTHER : LINK);
+	return ended_well(rtnl) && told;
+}
+
+/* Or comes too late: it has its link already. */
 TEST_F(advice, netdev_that_is_getting_a_link)
 {
+	int tries = 10;
+
+	ASSERT_EQ(0, topo_load_consumer());
 	ASSERT_EQ(0, topo_ip("link add " NETDEV " type dummy"));
-	EXPECT_TRUE(is_said_beside(link_and_unlink, SAYS NETDEV " is just getting "
-				   "or losing a link: try again"));
+	while (tries && !second_is_told())
+		tries--;
+	EXPECT_NE(0, tries);
+	EXPECT_EQ(0, topo_run("rmmod srt_consumer"));
 }
 
 TEST_F(advice, link_on_a_netdev_without_use)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -226,4 +227,18 @@ int topo_setup(void)
 void topo_teardown(void)
 {
 	nldev_link_del(TOPO_LINK);
+}
+
+int topo_load_consumer(void)
+{
+	const char *driver = getenv("SOFTRDMA_KO");
+	char path[4096];
+
+	if (!access(TOPO_CONSUMER, F_OK))
+		return 0;
+	if (!driver || !*driver)
+		return topo_run("modprobe srt_consumer");
+	snprintf(path, sizeof(path), "%s", driver);
+	return topo_run("insmod %s/tools/testing/kernel/srt_consumer.ko",
+			dirname(path));
 }

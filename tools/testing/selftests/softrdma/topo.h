@@ -33,6 +33,13 @@ int topo_ip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A shell command; its exit status. */
 int topo_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * The module of ../kernel, which is beside the driver's or where modprobe finds it,
+ * and the device by which it is told what to do.
+ */
+#define TOPO_CONSUMER	"/dev/srt_consumer"
+int topo_load_consumer(void);
+
 /* Writes text to a file that is there, of /sys or so. 0 or -errno. */
 int topo_put(const char *path, const char *text);
 
