@@ -191,6 +191,7 @@ DOOR(srdma_store_uninit);
 #include "wire/tap.c"
 #include "wire/netns.c"
 #include "wire/addresses.c"
+#include "wire/merge.c"
 
 #include "posting/post.c"
 #include "posting/doorbell.c"

@@ -167,6 +167,30 @@ static bool pins_too_much(const struct sk_buff *skb)
 	       bytes_pinned(skb) > (u64)PINS_MOST * skb->truesize;
 }
 
+/*
+ * With the headroom of the first one, and all data behind it. skb_copy() does not
+ * take what has been merged (wire/merge.c), since whoever knows of lists would
+ * look for one: here lengths tell the packets apart.
+ */
+static struct sk_buff *copy_to_one_head(const struct sk_buff *skb)
+{
+	unsigned int headroom = skb_headroom(skb);
+	struct sk_buff *copy;
+
+	copy = alloc_skb(headroom + skb->len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!copy)
+		return NULL;
+	skb_reserve(copy, headroom);
+	skb_put(copy, skb->len);
+	if (skb_copy_bits(skb, -headroom, copy->head, headroom + skb->len)) {
+		kfree_skb(copy);
+		return NULL;
+	}
+	skb_copy_header(copy, skb);
+	skb_shinfo(copy)->gso_type &= ~SKB_GSO_FRAGLIST;
+	return copy;
+}
+
 /**
  * srdma_backlog_compact - an skb that keeps no more memory than it needs
  * @skb: skb from the network, that only the caller refers to; consumed
@@ -183,7 +207,7 @@ struct sk_buff *srdma_backlog_compact(struct sk_buff *skb)
 
 	if (!pins_too_much(skb))
 		return skb;
-	copy = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
+	copy = copy_to_one_head(skb);
 	if (copy)
 		consume_skb(skb);
 	return copy;

@@ -228,11 +228,62 @@ static void backlog__waits_in_memory_of_its_own(struct kunit *test)
 	kfree_skb(skb);
 }
 
+#define MERGED		3
+#define MERGED_LEN	200
+#define MERGED_HEAD	28
+
+/* As wire/merge.c makes them: all but the first in a list, without their headers. */
+static struct sk_buff *merged_skb(struct kunit *test)
+{
+	struct sk_buff *skb = skb_in_page(test, MERGED_HEAD + MERGED_LEN), *one;
+	struct sk_buff **last = &skb_shinfo(skb)->frag_list;
+	int i;
+
+	for (i = 1; i < MERGED; i++) {
+		one = skb_in_page(test, MERGED_HEAD + MERGED_LEN);
+		memset(one->data + MERGED_HEAD, i, MERGED_LEN);
+		skb_pull(one, MERGED_HEAD);
+		*last = one;
+		last = &one->next;
+		skb->len += one->len;
+		skb->data_len += one->len;
+		skb->truesize += one->truesize;
+	}
+	skb_reset_network_header(skb);
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+	skb_shinfo(skb)->gso_size = MERGED_LEN;
+	skb_shinfo(skb)->gso_segs = MERGED;
+	return skb;
+}
+
+static void backlog__merged_packets_wait_in_one_head(struct kunit *test)
+{
+	struct sk_buff *waits = srdma_backlog_compact(merged_skb(test));
+	u8 *data;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, waits);
+	KUNIT_EXPECT_FALSE(test, skb_is_nonlinear(waits));
+	KUNIT_EXPECT_FALSE(test, skb_shinfo(waits)->gso_type & SKB_GSO_FRAGLIST);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(waits)->gso_size, MERGED_LEN);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(waits)->gso_segs, MERGED);
+	KUNIT_EXPECT_EQ(test, waits->len, MERGED_HEAD + MERGED * MERGED_LEN);
+	KUNIT_EXPECT_PTR_EQ(test, skb_network_header(waits), waits->data);
+	KUNIT_EXPECT_NULL(test, memchr_inv(waits->cb, 0x77, sizeof(waits->cb)));
+	data = waits->data + MERGED_HEAD + MERGED_LEN;
+	KUNIT_EXPECT_NULL(test, memchr_inv(waits->data, 0x5a, MERGED_HEAD +
+					   MERGED_LEN));
+	for (i = 1; i < MERGED; i++, data += MERGED_LEN)
+		KUNIT_EXPECT_NULL(test, memchr_inv(data, i, MERGED_LEN));
+	kfree_skb(waits);
+}
+
 static struct kunit_case backlog_cases[] = {
 	KUNIT_CASE(backlog__is_shared),
 	KUNIT_CASE(backlog__belongs_to_a_user),
 	KUNIT_CASE(backlog__bounds_all_inboxes),
 	KUNIT_CASE(backlog__waits_in_memory_of_its_own),
+	KUNIT_CASE(backlog__merged_packets_wait_in_one_head),
 	{}
 };
 

@@ -132,6 +132,16 @@ static inline const struct srdma_opcode_info *srdma_opcode_get(u8 opcode)
 	return &srdma_opcodes[opcode];
 }
 
+/*
+ * Is it for the requester? Congestion notifications are: they are about what it
+ * sends.
+ */
+static inline bool
+srdma_opcode_is_response(const struct srdma_opcode_info *op)
+{
+	return (op->flags & SRDMA_OP_RESP) || op->transport == SRDMA_TP_CNP;
+}
+
 /* QP types as the tables know them; the caller maps the verbs' numbers. */
 enum srdma_qpt {
 	SRDMA_QPT_RC,

@@ -35,6 +35,7 @@ enum srdma_packet_in_kind {
  * @is_v6: IPv6 header at skb->data (wire)
  * @to_group: each member of a multicast group has a copy
  * @is_looped: from a QP of the same device, also one by one (wire/frame.h)
+ * @same_id: wire: it does not; all have had that of the first
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
  *	is for; 0 before there was one: then @icrc is not known either
  * @icrc: what the ICRCs of all packets have in common
@@ -57,6 +58,7 @@ struct srdma_packet_in {
 	bool is_v6 : 1;
 	bool to_group : 1;
 	bool is_looped : 1;
+	bool same_id : 1;
 	u16 icrc_len;
 	u8 order;
 	u8 value;

@@ -12,6 +12,7 @@
 #include "compat/compat.h"
 #include "wire/addresses.h"
 #include "wire/hook.h"
+#include "wire/merge.h"
 #include "wire/netns.h"
 
 static unsigned int srdma_netns_id __read_mostly;
@@ -26,17 +27,20 @@ static int drop_stray(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-static struct socket *open_port(struct net *net, sa_family_t family)
+static struct socket *open_port(struct srdma_netns *snet, sa_family_t family)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = snet,
 		.encap_type = 1,
 		.encap_rcv = drop_stray,
+		.gro_receive = srdma_merge_receive,
 	};
 	struct udp_port_cfg port = {
 		.family = family,
 		.local_udp_port = htons(ROCE_V2_UDP_DPORT),
 		.ipv6_v6only = family == AF_INET6,
 	};
+	struct net *net = snet->net;
 	struct socket *sock;
 	int err;
 
@@ -109,10 +113,10 @@ static int open_ports(struct srdma_netns *net)
 	struct socket *sk4, *sk6;
 	int err;
 
-	sk4 = open_port(net->net, AF_INET);
+	sk4 = open_port(net, AF_INET);
 	if (IS_ERR(sk4))
 		return PTR_ERR(sk4);
-	sk6 = open_port(net->net, AF_INET6);
+	sk6 = open_port(net, AF_INET6);
 	if (IS_ERR(sk6)) {
 		/* IPv6 built out or disabled is fine; a taken port is not. */
 		if (PTR_ERR(sk6) == -EADDRINUSE) {

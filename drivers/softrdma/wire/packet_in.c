@@ -35,12 +35,6 @@ static bool is_v6(const struct sk_buff *skb)
 			      srdma_packet_in(skb)->is_v6;
 }
 
-/* Congestion notifications are about what the requester sends. */
-static bool is_response(const struct srdma_opcode_info *op)
-{
-	return (op->flags & SRDMA_OP_RESP) || op->transport == SRDMA_TP_CNP;
-}
-
 /* Bytes behind the UDP header of the packet at @offset. */
 static u32 wire_len(const struct sk_buff *skb, u32 offset)
 {
@@ -82,7 +76,7 @@ bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
 		*qpn = be32_to_cpu(bth->qpn) & SRDMA_QPN_MASK;
 		opcode = bth->opcode;
 	}
-	*response = is_response(srdma_opcode_get(opcode));
+	*response = srdma_opcode_is_response(srdma_opcode_get(opcode));
 	return true;
 }
 
@@ -182,53 +176,56 @@ static u32 icrc_start(struct sk_buff *skb, const struct srdma_wire_bth *bth,
 }
 
 /* Wherever the bytes are: linear, in page fragments, in a list of skbs. */
-static u32 crc_of_range(struct sk_buff *skb, u32 offset, u32 len, u32 crc)
+static u32 crc_of_range(struct srdma_skb_walk *walk, u32 offset, u32 len,
+			u32 crc)
 {
-	struct skb_seq_state seq;
-	unsigned int n;
-	const u8 *p;
-	u32 done = 0;
+	const void *p;
+	u32 n;
 
-	if (offset + len <= skb_headlen(skb))
-		return srdma_icrc_update(crc, skb->data + offset, len);
-	skb_prepare_seq_read(skb, offset, offset + len, &seq);
-	while ((n = skb_seq_read(done, &p, &seq))) {
-		/* A piece may reach beyond the range. */
-		n = min(n, len - done);
+	for (; len; len -= n, offset += n) {
+		n = len;
+		p = srdma_skb_walk_to(walk, offset, &n);
+		/* Nothing is there: it cannot be right. */
+		if (!n)
+			return 0;
 		crc = srdma_icrc_update(crc, p, n);
-		done += n;
 	}
 	return crc;
 }
 
-static bool icrc_matches(struct sk_buff *skb, const struct srdma_wire_bth *bth,
-			 u32 len, u16 ip_id)
+static bool icrc_matches(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			 const struct srdma_wire_bth *bth, u32 len, u16 ip_id)
 {
 	u32 crc = icrc_start(skb, bth, len, ip_id);
 
-	return crc_of_range(skb, srdma_packet_in(skb)->next + sizeof(*bth),
+	return crc_of_range(walk, srdma_packet_in(skb)->next + sizeof(*bth),
 			    len - sizeof(*bth), crc) == CRC_RESIDUE;
 }
 
 /*
  * Segments of a train count their identification up, no matter what cut it. Packets
- * that the stack of this host has merged may all have had the same one, and
- * nothing in the skb says so: hence the second try.
+ * that have been merged may all have had the same one, and nothing in the skb
+ * says so: what was right for one is tried first for the next.
  */
-static bool icrc_is_right(struct sk_buff *skb, const struct srdma_wire_bth *bth,
-			  u32 len)
+static bool icrc_is_right(struct sk_buff *skb, struct srdma_skb_walk *walk,
+			  const struct srdma_wire_bth *bth, u32 len)
 {
-	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	u16 step = in->same_id ? 0 : in->index;
 	u16 ip_id;
 
 	if (in->kind == SRDMA_PACKET_IN_TRUSTED)
 		return true;
 	if (in->is_v6)
-		return icrc_matches(skb, bth, len, 0);
+		return icrc_matches(skb, walk, bth, len, 0);
 	ip_id = ntohs(ip_hdr(skb)->id);
-	if (icrc_matches(skb, bth, len, ip_id + in->index))
+	if (icrc_matches(skb, walk, bth, len, ip_id + step))
 		return true;
-	return in->index && icrc_matches(skb, bth, len, ip_id);
+	if (!in->index ||
+	    !icrc_matches(skb, walk, bth, len, ip_id + in->index - step))
+		return false;
+	in->same_id = !in->same_id;
+	return true;
 }
 
 /*
@@ -271,7 +268,7 @@ static bool read_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
 		*why = SRDMA_STAT_RX_BAD + parse;
 		return false;
 	}
-	if (!icrc_is_right(skb, hdr, len)) {
+	if (!icrc_is_right(skb, walk, hdr, len)) {
 		*why = SRDMA_STAT_RX_ICRC;
 		return false;
 	}
@@ -347,7 +344,8 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 		good = read_wire(skb, walk, pkt, &why);
 
 	if (good && !in->to_group &&
-	    (pkt->dest_qpn != qp->qpn || is_response(pkt->op) != responses)) {
+	    (pkt->dest_qpn != qp->qpn ||
+	     srdma_opcode_is_response(pkt->op) != responses)) {
 		/* Nothing is left then. */
 		hand_on_rest(skb);
 		return SRDMA_FOUND_FOREIGN;
@@ -401,7 +399,7 @@ static void join_wire(struct sk_buff *skb, struct srdma_skb_walk *walk,
 		else if (skb_copy_bits(skb, in->next, &bth, sizeof(bth)))
 			break;
 		barrier_data(&bth);
-		if (!icrc_is_right(skb, &bth, len) ||
+		if (!icrc_is_right(skb, walk, &bth, len) ||
 		    !srdma_run_add(pkt, &bth, len, mtu))
 			break;
 		srdma_packet_in_skip(in);
@@ -500,7 +498,8 @@ static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 	/* Of a train there is one header, which speaks of the whole. */
 	ip->tot_len = htons(sizeof(*ip) + sizeof(struct udphdr) +
 			    current_len(skb));
-	ip->id = htons(ntohs(ip->id) + srdma_packet_in(skb)->index - 1);
+	if (!srdma_packet_in(skb)->same_id)
+		ip->id = htons(ntohs(ip->id) + srdma_packet_in(skb)->index - 1);
 	/* The core tells the families apart by the checksum being right. */
 	ip_send_check(ip);
 }

@@ -71,7 +71,7 @@ int wire_setup_merging(void)
 
 	flags = IFF_NAPI;
 	ret = wire_setup();
-	if (!ret && topo_run("ethtool -K %s gro on rx-gro-list on && "
+	if (!ret && topo_run("ethtool -K %s gro on && "
 			     "echo 2000000 >/sys/class/net/%s/gro_flush_timeout",
 			     WIRE_NETDEV, WIRE_NETDEV))
 		ret = -EOPNOTSUPP;

@@ -98,8 +98,7 @@ int wire_setup(void);
 
 /*
  * The same, but the tap merges packets that arrive within one tick, as an
- * interface with rx-gro-list does; what it holds back arrives milliseconds
- * later. Only packets with a UDP checksum are merged.
+ * interface with GRO does; what it holds back arrives milliseconds later.
  */
 int wire_setup_merging(void);
 void wire_teardown(void);
