@@ -9,7 +9,9 @@
  *	read		the reason
  *
  * During the tests called "removed__" the second device is to be removed.
- * "keep_rtnl MS -" keeps the RTNL for so long: others queue up for it.
+ * "keep_rtnl MS -" keeps the RTNL for so long: others queue up for it. "keep_coming
+ * MS -" keeps devices from being registered to the end, for so long at most and until
+ * "keep_coming 0 -".
  *
  * One at a time; who opened it holds it.
  */
@@ -23,6 +25,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <linux/wait.h>
 
 #include "consumer.h"
 
@@ -65,6 +68,10 @@ static LIST_HEAD(seats);
 static DEFINE_SPINLOCK(seats_lock);
 static struct ib_client client;
 
+/* How long a device that comes has to wait. */
+static unsigned int coming_ms;
+static DECLARE_WAIT_QUEUE_HEAD(coming);
+
 static void seat_put(struct seat *seat)
 {
 	if (refcount_dec_and_test(&seat->users))
@@ -90,9 +97,13 @@ static struct seat *seat_get(const char *name)
 static int device_came(struct ib_device *dev)
 {
 	struct seat *seat = kzalloc(sizeof(*seat), GFP_KERNEL);
+	unsigned int ms = READ_ONCE(coming_ms);
 
 	if (!seat)
 		return -ENOMEM;
+	if (ms)
+		wait_event_timeout(coming, !READ_ONCE(coming_ms),
+				   msecs_to_jiffies(ms));
 	seat->dev = dev;
 	refcount_set(&seat->users, 1);
 	init_completion(&seat->unused);
@@ -154,17 +165,29 @@ static int run_on(const struct test *test, struct seat *a, struct seat *b)
 	return err;
 }
 
-static int keep_rtnl(const char *ms)
+static int keep_rtnl(unsigned int ms)
 {
-	unsigned int time;
-	int err = kstrtouint(ms, 10, &time);
-
-	if (err || time > 10000)
-		return -EINVAL;
 	rtnl_lock();
-	msleep(time);
+	msleep(ms);
 	rtnl_unlock();
 	return 0;
+}
+
+static int keep_coming(unsigned int ms)
+{
+	WRITE_ONCE(coming_ms, ms);
+	wake_up_all(&coming);
+	return 0;
+}
+
+/* Of commands that keep something: how long. */
+static int keep(int (*what)(unsigned int ms), const char *time)
+{
+	unsigned int ms;
+
+	if (kstrtouint(time, 10, &ms) || ms > 30000)
+		return -EINVAL;
+	return what(ms);
 }
 
 static int run_test(const char *name, const char *a_name, const char *b_name)
@@ -174,7 +197,9 @@ static int run_test(const char *name, const char *a_name, const char *b_name)
 	int err = -ENODEV;
 
 	if (!strcmp(name, "keep_rtnl"))
-		return keep_rtnl(a_name);
+		return keep(keep_rtnl, a_name);
+	if (!strcmp(name, "keep_coming"))
+		return keep(keep_coming, a_name);
 	if (!test)
 		return -ENOENT;
 	a = seat_get(a_name);

@@ -281,49 +281,55 @@ TEST_F(advice, netdev_that_is_going)
 	EXPECT_EQ(0, topo_run("rmmod srt_consumer"));
 }
 
-/* One that makes the link OTHER on NETDEV, in half a second. */
+static bool tell_consumer(const char *words)
+{
+	int fd = open(TOPO_CONSUMER, O_RDWR);
+	bool told = write(fd, words, strlen(words)) == (ssize_t)strlen(words);
+
+	close(fd);
+	return told;
+}
+
+/* A process that makes the link OTHER on NETDEV. */
 static pid_t make_other(void)
 {
 	pid_t child = fork();
 
-	if (child)
-		return child;
-	usleep(500000);
-	_exit(add(OTHER, NETDEV));
+	if (!child)
+		_exit(!!add(OTHER, NETDEV));
+	return child;
 }
 
-#define GETTING	NETDEV " is just getting or losing a link: try again"
-
-/* Who comes second finds the first one at work, and is told so. */
-static bool second_is_told(void)
+/* A device is there before the consumer has let it in. */
+static bool other_is_coming(void)
 {
-	pid_t rtnl = keep_rtnl(), other = make_other();
-	int log, ret, status;
-	bool told;
+	long end = topo_now_ms() + SAID_MS;
 
-	usleep(1000000);
-	log = kmsg_mark();
-	ret = add(LINK, NETDEV);
-	waitpid(other, &status, 0);
-	/* One of them is refused, and only one. */
-	told = !ret != !status &&
-	       (kmsg_has(log, SAYS GETTING, NULL) ||
-		kmsg_has(log, "softrdma: " OTHER ": " GETTING, NULL));
-	close(log);
-	nldev_link_del(ret ? OTHER : LINK);
-	return ended_well(rtnl) && told;
+	while (access("/sys/class/infiniband/" OTHER, F_OK)) {
+		if (topo_now_ms() > end)
+			return false;
+		usleep(10000);
+	}
+	return true;
 }
 
-/* Or comes too late: it has its link already. */
+/* The consumer keeps the first link at work; who comes second is told so. */
 TEST_F(advice, netdev_that_is_getting_a_link)
 {
-	int tries = 10;
+	pid_t other;
 
 	ASSERT_EQ(0, topo_load_consumer());
 	ASSERT_EQ(0, topo_ip("link add " NETDEV " type dummy"));
-	while (tries && !second_is_told())
-		tries--;
-	EXPECT_NE(0, tries);
+	ASSERT_TRUE(tell_consumer("keep_coming 30000 -"));
+	other = make_other();
+	EXPECT_TRUE(other_is_coming());
+	EXPECT_TRUE(is_said(LINK, NETDEV, -EEXIST, SAYS NETDEV " is just getting or "
+			    "losing a link: try again"));
+	EXPECT_TRUE(tell_consumer("keep_coming 0 -"));
+	EXPECT_TRUE(ended_well(other));
+	EXPECT_TRUE(is_said(LINK, NETDEV, -EEXIST, SAYS NETDEV " has the link " OTHER
+			    " already: use that, or rdma link delete " OTHER));
+	EXPECT_EQ(0, nldev_link_del(OTHER));
 	EXPECT_EQ(0, topo_run("rmmod srt_consumer"));
 }
 
