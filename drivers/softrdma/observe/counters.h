@@ -198,7 +198,7 @@ struct srdma_stats {
 };
 
 #define srdma_stat_add(dev, stat, n)	\
-	this_cpu_add((dev)->stats->value[stat], n)
+	this_cpu_add((dev)->stats->value[stat], (u64)(n))
 #define srdma_stat_inc(dev, stat)	srdma_stat_add(dev, stat, 1)
 
 #endif

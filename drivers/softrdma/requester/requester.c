@@ -156,7 +156,7 @@ void srdma_requester_update(struct srdma_qp *qp)
 {
 	struct srdma_rc_req_attr attr;
 
-	if (!qp->qpt == SRDMA_QPT_RC)
+	if (qp->qpt != SRDMA_QPT_RC)
 		return;
 	rc_attrs(qp, &attr);
 	srdma_rc_req_update(&qp->req.rc, &attr);
