@@ -75,7 +75,8 @@ Testing, from cheap to dear
                          STEPS='check vm-test' for some (scripts/test-all)
 
   make compile-matrix    the module for every kernel that Debian has, W=1;
-                         [SERIES='6.12 7.3-rt'] or COMPILERS=1: several compilers
+                         SERIES='6.12 7.3-rt' for some; BOOT=1: and boots them;
+                         COMPILERS=1: with every compiler of Debian
   make ci-test           the action, in machines with Debian 12 and 13; its fallback;
                          containers, and manifests for Kubernetes
   make package-test      install, upgrade, remove the packages in clean Debian 12
@@ -160,7 +161,7 @@ package-test:
 	@tools/testing/package/package $(T)
 
 compile-matrix:
-	@scripts/compile-matrix $(if $(COMPILERS),--compilers) $(SERIES)
+	@scripts/compile-matrix $(if $(COMPILERS),--compilers) $(if $(BOOT),--boot) $(SERIES)
 
 modules_install: module
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(kdir-release) modules_install
