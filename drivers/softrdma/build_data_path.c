@@ -226,6 +226,7 @@ DOOR(srdma_store_uninit);
 #include "proto/run.c"
 #include "proto/rc_req.c"
 #include "proto/rc_req_resp.c"
+#include "proto/rc_req_kept.c"
 #include "proto/rc_req_time.c"
 #include "proto/rc_resp.c"
 #include "proto/rc_resp_out.c"

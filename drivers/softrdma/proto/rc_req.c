@@ -206,6 +206,10 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now)
 	u32 end = srdma_msg_end(msg);
 	u32 psn = first_needed(req, idx);
 
+	if (msg->high)
+		psn = srdma_psn_add(msg->psn,
+				    srdma_req_missing(req, msg, msg->asked));
+
 	msg->lost = true;
 	if (!srdma_req_resending(req)) {
 		req->resend_all = false;
@@ -242,12 +246,20 @@ static void jump_to_front(struct srdma_rc_req *req)
 		req->cur--;
 }
 
-/* Is message @idx, which is not complete, passed over this time? */
-static bool passed_over(const struct srdma_rc_req *req, u32 idx)
+/*
+ * First PSN of the message at cur, from cur_psn on, that is sent again this time; its
+ * end if there is none.
+ */
+static u32 needed_again(const struct srdma_rc_req *req)
 {
-	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, req->cur);
 
-	return srdma_msg_is_rd(msg) && !msg->lost && !req->resend_all;
+	if (srdma_msg_is_rd(msg) && !msg->lost && !req->resend_all)
+		return srdma_msg_end(msg);
+	if (!srdma_msg_is_rd(msg) || !msg->high)
+		return first_needed(req, req->cur);
+	return srdma_req_next_hole(req, msg,
+				   srdma_psn_dist(msg->psn, req->cur_psn));
 }
 
 /* Passes over messages that need not be sent again. */
@@ -263,13 +275,13 @@ static void skip_complete(struct srdma_rc_req *req)
 			return;
 		}
 		msg = srdma_rc_req_msg(req, req->cur);
-		needed = passed_over(req, req->cur) ? srdma_msg_end(msg) :
-			 first_needed(req, req->cur);
+		needed = needed_again(req);
 		if (srdma_req_dist(req, needed) >
 		    srdma_req_dist(req, req->cur_psn))
 			req->cur_psn = needed;
 		if (needed != srdma_msg_end(msg))
 			return;
+		msg->lost = false;
 		req->cur++;
 	}
 	/* Local operations behind the last PSN were executed before. */
@@ -384,16 +396,23 @@ static bool asks(const struct srdma_rc_req *req,
 }
 
 /*
- * A READ that has received a part of its response requests only the rest. The
- * rest may begin at any packet boundary.
+ * A READ that has received a part of its response requests only what is missing,
+ * which may begin at any packet boundary.
  */
-static void fill_rd(const struct srdma_rc_msg *msg, u32 pos, u8 mtu_shift,
+static void fill_rd(const struct srdma_rc_req *req,
+		    const struct srdma_rc_msg *msg, u32 pos,
 		    struct srdma_burst *b)
 {
+	u32 end = msg->npsn;
+
+	/* What is left of a hole is asked for when this has come. */
+	if (msg->high)
+		end = min(srdma_req_hole_end(req, msg, pos), pos + window(req));
 	b->count = 1;
 	b->mixed = false;
-	b->offset = pos << mtu_shift;
-	b->len = msg->len - b->offset;
+	b->offset = pos << req->mtu_shift;
+	b->len = (end < msg->npsn ? end << req->mtu_shift : msg->len) -
+		 b->offset;
 	b->seg = b->len;
 	b->first = srdma_opcode_select(SRDMA_QPT_RC, msg->op, true, true);
 	b->middle = b->first;
@@ -416,7 +435,7 @@ static void fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 	b->resend = psn != req->max_psn;
 	b->solicited = false;
 	if (srdma_msg_is_rd(msg)) {
-		fill_rd(msg, pos, req->mtu_shift, b);
+		fill_rd(req, msg, pos, b);
 		return;
 	}
 	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max,
@@ -460,7 +479,14 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 	u32 win = window(req);
 	u32 packets, left;
 
+	/* What has come is not in flight. */
+	flight -= min(flight, req->kept_count);
 	if (flight >= win)
+		return 0;
+	/* While there is a hole, no READ is begun of which not all could be kept. */
+	if (req->kept_count && srdma_msg_is_rd(msg) &&
+	    req->cur_psn == req->max_psn &&
+	    srdma_req_dist(req, srdma_msg_end(msg)) > SRDMA_REQ_KEPT)
 		return 0;
 	/* A READ of more than half of all PSNs is sent when nothing else is in flight. */
 	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
@@ -550,16 +576,6 @@ static void note_begun(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 		req->rd_out++;
 }
 
-/* A READ or atomic was sent: which later response shows that it was lost? */
-static void note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
-{
-	u32 end = srdma_msg_end(msg);
-
-	msg->lost = false;
-	msg->guard = srdma_req_dist(req, end) >
-		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
-}
-
 static void probe_sent(struct srdma_rc_req *req,
 		       const struct srdma_rc_burst *burst, u64 now)
 {
@@ -569,8 +585,9 @@ static void probe_sent(struct srdma_rc_req *req,
 	req->probe_psn = burst->b.psn;
 	req->rtt_timed = false;
 	if (srdma_msg_is_rd(burst->msg)) {
-		note_asked(req, burst->msg);
-		burst->msg->high = 0;
+		/* Nothing was heard for long: then there is no more on its way. */
+		burst->msg->cut = burst->msg->high;
+		srdma_req_note_asked(req, burst->msg, &burst->b);
 	}
 	req->probe_at = srdma_req_next_probe(req, now);
 	req->probes++;
@@ -591,12 +608,10 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	req->rnr_until = 0;
 	if (burst->idx == req->fresh)
 		note_begun(req, msg);
-	if (srdma_msg_is_rd(msg)) {
-		note_asked(req, msg);
-		req->cur_psn = srdma_msg_end(msg);
-	} else {
+	if (srdma_msg_is_rd(msg))
+		req->cur_psn = srdma_req_note_asked(req, msg, b);
+	else
 		req->cur_psn = srdma_psn_add(b->psn, b->count);
-	}
 	if (req->cur_psn == srdma_msg_end(msg))
 		req->cur++;
 	if (!b->resend)

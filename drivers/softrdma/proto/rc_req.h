@@ -45,15 +45,21 @@
  * @psn: first PSN; written when the message is started
  * @npsn: PSNs it occupies, 0 for a local operation; written when started
  * @ssn: send sequence number, 24 bits (9.7.7.2); written when started
- * @done: READ, atomic, FLUSH: response bytes in place; others: not used
- * @high: READ: highest offset seen behind a hole since the last request for
- *	the missing part, bytes; 0 when there was none
+ * @done: READ, atomic, FLUSH: response bytes in place, up to the first hole;
+ *	others: not used
+ * @high: READ: behind the last packet that is in place behind a hole, counted
+ *	from the first; 0 when there is no hole
+ * @asked: READ: all missing in front of this packet has been asked for again,
+ *	in the present round
  * @guard: PSN from which on a response proves that the answer to the last
  *	request for this message is lost
  * @op: enum srdma_wr_opcode; the poster writes it
  * @flags: SRDMA_WR_FENCE, _SIGNALED, _SOLICITED, SRDMA_MSG_DRAIN; the poster
  *	writes them
- * @lost: READ, atomic, FLUSH: the response is lost, to be asked for again
+ * @lost: READ, atomic, FLUSH: the response, or a part of it, is lost and to be
+ *	asked for again
+ * @cut: READ: what follows @high is lost as well
+ * @parts: READ: parts of it were asked for, so an answer may end inside it
  * @answered: READ, atomic, FLUSH: the whole response is in place; local
  *	operation: it was executed
  *
@@ -68,12 +74,23 @@ struct srdma_rc_msg {
 	u32 ssn;
 	u32 done;
 	u32 high;
+	u32 asked;
 	u32 guard;
 	u8 op;
 	u8 flags;
 	bool lost;
+	bool cut;
+	bool parts;
 	bool answered;
 };
+
+/*
+ * READ responses behind a hole are kept so many packets from the oldest PSN: a power
+ * of two, which the simulator makes smaller.
+ */
+#ifndef SRDMA_REQ_KEPT
+#define SRDMA_REQ_KEPT		2048u
+#endif
 
 /* What the requester is allowed to do; set by the caller. */
 enum srdma_req_mode {
@@ -111,7 +128,7 @@ enum srdma_req_resp {
 	SRDMA_REQ_FAILED,	/* now in error: retire() tells which and why */
 	SRDMA_REQ_DROP_GHOST,	/* PSN is not outstanding */
 	SRDMA_REQ_DROP_DUP,	/* answered before */
-	SRDMA_REQ_DROP_GAP,	/* READ response behind a hole; asks again */
+	SRDMA_REQ_DROP_GAP,	/* READ response too far behind a hole */
 	SRDMA_REQ_DROP_KIND,	/* does not fit the request of that PSN */
 	SRDMA_REQ_DROP_ERROR,	/* in error already */
 	SRDMA_REQ_RESP_NR,
@@ -266,6 +283,10 @@ struct srdma_rc_req_attr {
  * @timeout_ns: when a retry is spent after nothing was heard, 0 for never
  * @timeout: see struct srdma_rc_req_attr
  * @heard: the peer has answered something of this connection
+ * @anew: its answer to a part of a READ began anew
+ * @kept: a bit for each PSN, modulo their number: a READ response that is in place
+ *	behind a hole; those of no other PSNs are set
+ * @kept_count: number of them
  * @heard_at: last progress, or when the first of now outstanding went, ns
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
@@ -342,6 +363,9 @@ struct srdma_rc_req {
 
 	u8 timeout;
 	bool heard;
+	bool anew;
+	u32 kept[SRDMA_REQ_KEPT / 32];
+	u32 kept_count;
 	u64 timeout_ns;
 	u64 heard_at;
 	u64 back_at;

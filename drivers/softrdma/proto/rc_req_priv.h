@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Internal interfaces of the requester: rc_req.c has the queue and the sending,
- * rc_req_resp.c the responses, rc_req_time.c the timers and the window.
+ * rc_req_resp.c the responses, rc_req_kept.c what is in place behind a hole,
+ * rc_req_time.c the timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -70,12 +71,44 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 /* Send again all that is incomplete. */
 void srdma_req_go_back(struct srdma_rc_req *req, u64 now);
 
-/* Ask again for the rest of READ or atomic @idx, and nothing else. */
+/* Ask again for what is lost of READ or atomic @idx, and for nothing else. */
 void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 
 /* Message @idx fails here and now; all others not complete are flushed. */
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status);
+
+/* rc_req_kept.c: packets are counted from the first of the READ */
+
+/* The first packet from @at on that is not in place; maybe behind @msg->high. */
+u32 srdma_req_missing(const struct srdma_rc_req *req,
+		      const struct srdma_rc_msg *msg, u32 at);
+
+/* The end of the hole that @at, which is missing, is in. */
+u32 srdma_req_hole_end(const struct srdma_rc_req *req,
+		       const struct srdma_rc_msg *msg, u32 at);
+
+/* Are there bits for @count packets from @at on? */
+bool srdma_req_may_keep(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg, u32 at, u32 count);
+
+/* @count packets from @at on are in place, at or behind the first hole. */
+void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+		    u32 at, u32 count);
+
+/*
+ * First PSN of a READ with holes, from packet @at on, that is asked for this time; its
+ * end if there is none.
+ */
+u32 srdma_req_next_hole(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg, u32 at);
+
+/*
+ * A READ or atomic was sent, or the part of a READ that @b asks for. Which later
+ * response shows that it was lost? Returns behind which PSN to go on.
+ */
+u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+			 const struct srdma_burst *b);
 
 /* rc_req_time.c */
 

@@ -80,27 +80,43 @@ static void take_credits(struct srdma_rc_req *req, const struct srdma_pkt *pkt)
 	req->limited = true;
 }
 
-/*
- * The answer to @idx is lost: ask again at once. For the oldest message that
- * costs a retry; with none left the ACK timer decides, as the network may
- * only have changed the order.
- */
-static void lost(struct srdma_rc_req *req, u32 idx, u64 now)
+/* Is @idx going to be asked for again anyway? */
+static bool is_being_asked(const struct srdma_rc_req *req, u32 idx)
 {
-	if (srdma_rc_req_msg(req, idx)->lost)
-		return;
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	/* Unless it is past the first hole already, and waits for the window. */
+	if (msg->lost && (!msg->high || msg->asked <= msg->done >> req->mtu_shift))
+		return true;
 	/* All is going to be sent again, and this is still to come. */
-	if (srdma_req_resending(req) && req->resend_all &&
-	    req->cur - req->una <= idx - req->una)
-		return;
-	if (idx == req->una) {
-		if (!req->retry_left)
-			return;
-		req->retry_left--;
-	}
+	return srdma_req_resending(req) && req->resend_all &&
+	       req->cur - req->una <= idx - req->una;
+}
+
+static void ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now)
+{
 	req->probed = false;
 	srdma_req_note_loss(req);
 	srdma_req_ask_again(req, idx, now);
+}
+
+/*
+ * The answer to @idx is lost, or what of it was asked for again: ask at once. For
+ * the oldest message that costs a retry; with none left the ACK timer decides, as
+ * the network may only have changed the order. Returns whether it asks.
+ */
+static bool lost(struct srdma_rc_req *req, u32 idx, u64 now)
+{
+	if (is_being_asked(req, idx))
+		return false;
+	if (idx == req->una) {
+		if (!req->retry_left)
+			return false;
+		req->retry_left--;
+	}
+	srdma_rc_req_msg(req, idx)->asked = 0;
+	ask_for_lost(req, idx, now);
+	return true;
 }
 
 /*
@@ -122,9 +138,11 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 		msg = srdma_rc_req_msg(req, idx);
 		if (idx != req->una && srdma_req_dist(req, msg->psn) >= dist)
 			break;
-		if (srdma_msg_is_rd(msg) && !msg->answered &&
-		    dist >= srdma_req_dist(req, msg->guard))
-			lost(req, idx, now);
+		if (!srdma_msg_is_rd(msg) || msg->answered ||
+		    dist < srdma_req_dist(req, msg->guard))
+			continue;
+		msg->cut = msg->high;
+		lost(req, idx, now);
 	}
 }
 
@@ -292,20 +310,14 @@ static enum srdma_req_resp bad_response(struct srdma_rc_req *req, u32 idx)
 	return SRDMA_REQ_FAILED;
 }
 
-/*
- * A READ response behind a hole in the same message. Those that follow the
- * first one are the rest of the same stream, unless they begin anew: then
- * the second stream, too, has lost the packet.
- */
-static enum srdma_req_resp behind_hole(struct srdma_rc_req *req, u32 idx,
-				       u32 offset, u64 now)
+/* A READ response that cannot be kept: it is as good as lost. */
+static enum srdma_req_resp too_far(struct srdma_rc_req *req, u32 idx, u64 now)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-	bool again = !msg->high || offset < msg->high ||
-		     (offset == msg->high && !just_back(req, now));
 
-	msg->high = offset;
-	if (again)
+	if (msg->high)
+		msg->cut = true;
+	else if (!just_back(req, now))
 		lost(req, idx, now);
 	return SRDMA_REQ_DROP_GAP;
 }
@@ -314,13 +326,16 @@ static enum srdma_req_resp behind_hole(struct srdma_rc_req *req, u32 idx,
  * Is this the opcode of a packet at @offset that ends the response, or does not
  * end it? A response that was asked for again begins anew at any packet, and
  * not every peer says so with a FIRST; but none begins in front of the first
- * packet, or ends elsewhere than at the last.
+ * packet. It ends at the last, or with a part that was asked for.
  */
-static bool in_place(const struct srdma_pkt *pkt, u32 offset, bool ends)
+static bool in_place(const struct srdma_rc_msg *msg,
+		     const struct srdma_pkt *pkt, u32 offset, bool ends)
 {
 	u32 op = pkt->op->flags;
 
-	return !!(op & SRDMA_OP_END) == ends && (offset || op & SRDMA_OP_START);
+	if (!offset && !(op & SRDMA_OP_START))
+		return false;
+	return op & SRDMA_OP_END ? ends || msg->parts : !ends;
 }
 
 /*
@@ -346,8 +361,9 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 {
 	u32 idx = find(req, pkt->psn);
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-	u32 most = (pkt->more + 1u) << req->mtu_shift;
-	u32 offset = srdma_psn_dist(msg->psn, pkt->psn) << req->mtu_shift;
+	u32 count = pkt->more + 1u, most = count << req->mtu_shift;
+	u32 at = srdma_psn_dist(msg->psn, pkt->psn);
+	u32 offset = at << req->mtu_shift;
 	u32 len = 0;
 
 	if (!srdma_msg_is_rd(msg) || srdma_wr_infos[msg->op].flags &
@@ -362,14 +378,17 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 		take_credits(req, pkt);
 	if (!reach(req, idx, pkt->psn, now))
 		return SRDMA_REQ_FAILED;
-	if (msg->answered || offset < msg->done)
+	if (msg->answered || (offset != msg->done &&
+			      srdma_req_missing(req, msg, at) >= at + count))
 		return SRDMA_REQ_DROP_DUP;
-	if (offset > msg->done)
-		return behind_hole(req, idx, offset, now);
 	if (pkt->payload_len != min(len - offset, most))
 		return bad_response(req, idx);
-	if (!in_place(pkt, offset, len - offset <= most))
+	if (!in_place(msg, pkt, offset, len - offset <= most))
 		return bad_response(req, idx);
+	if (offset > msg->done && !srdma_req_may_keep(req, msg, at, count))
+		return too_far(req, idx, now);
+	if (offset && pkt->op->flags & SRDMA_OP_START)
+		req->anew = true;
 	act->idx = idx;
 	act->psn = srdma_psn_add(pkt->psn, pkt->more);
 	act->offset = offset;
@@ -421,16 +440,17 @@ bool srdma_rc_req_expects(const struct srdma_rc_req *req,
 			  const struct srdma_pkt *pkt)
 {
 	const struct srdma_rc_msg *msg;
-	u32 idx;
+	u32 idx, at;
 
 	if (!(pkt->op->flags & SRDMA_OP_READ_RESP) ||
 	    srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
 		return false;
 	idx = find(req, pkt->psn);
 	msg = srdma_rc_req_msg(req, idx);
+	at = srdma_psn_dist(msg->psn, pkt->psn);
 	return msg->op == SRDMA_WR_READ && !msg->answered &&
-	       srdma_psn_dist(msg->psn, pkt->psn) ==
-	       msg->done >> req->mtu_shift;
+	       (at == msg->done >> req->mtu_shift ||
+		(at && at == msg->high));
 }
 
 enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
@@ -452,6 +472,57 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 	return take_read(req, pkt, now, act);
 }
 
+/*
+ * The packets from @at to @end of a READ were placed, in which there was or is a hole.
+ * Is anything to be asked for?
+ */
+static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
+		 u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 done = msg->done >> req->mtu_shift;
+
+	if (!msg->high) {
+		/* The last hole is filled. Is more to come? */
+		if (!msg->cut) {
+			msg->lost = false;
+			return;
+		}
+		msg->cut = false;
+		lost(req, idx, now);
+		return;
+	}
+	/* The answer goes on, maybe behind a new hole, that is not asked for yet. */
+	if (at > high)
+		msg->asked = min(msg->asked, high);
+	if (at >= high)
+		msg->cut = false;
+	/* It was not asked for before: the answer can only be to this request. */
+	if (msg->asked <= done)
+		req->rtt_resend |= lost(req, idx, now) && idx == req->una;
+	else if (at > high && req->anew && !msg->lost)
+		ask_for_lost(req, idx, now);
+	else if (at < high && end >= msg->asked)
+		lost(req, idx, now);
+}
+
+/* Not inlined: it is rare. */
+static noinline void placed_at_hole(struct srdma_rc_req *req,
+				    const struct srdma_rc_req_act *act, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
+	u32 end = srdma_psn_dist(msg->psn, act->psn) + 1;
+	u32 at = act->offset >> req->mtu_shift;
+	u32 high = max(msg->high, msg->done >> req->mtu_shift);
+
+	srdma_req_keep(req, msg, at, end - at);
+	msg->answered = msg->done == msg->len;
+	srdma_req_executed(req, srdma_psn_next(act->psn));
+	srdma_req_advance(req, now);
+	if (!msg->answered && !srdma_req_dead(req))
+		mend(req, act->idx, at, end, high, now);
+}
+
 void srdma_rc_req_placed(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_act *act, u64 now)
 {
@@ -459,8 +530,11 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 
 	if (srdma_req_dead(req))
 		return;
+	if (msg->high || act->offset != msg->done) {
+		placed_at_hole(req, act, now);
+		return;
+	}
 	msg->done += act->len;
-	msg->high = 0;
 	msg->answered = msg->op != SRDMA_WR_READ || msg->done == msg->len;
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	srdma_req_advance(req, now);

@@ -272,7 +272,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	req->heard_at = now;
 	req->probe_due = false;
 	req->probe_at = srdma_req_next_probe(req, now);
-	srdma_rc_req_msg(req, req->una)->high = 0;
+	srdma_rc_req_msg(req, req->una)->asked = 0;
 	srdma_req_note_loss(req);
 	/*
 	 * Either as good as all of it was lost, or it waits in a queue on the way

@@ -309,6 +309,8 @@ static void keep(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
 	/* The requester has the answer that was to be repeated. */
 	if (res->pending)
 		srdma_resp_answered(resp, act->res);
+	if (resp->part_count)
+		srdma_resp_forget_parts(resp, act->res);
 	memset(res, 0, sizeof(*res));
 	res->psn = pkt->psn;
 	res->npsn = 1;
@@ -356,7 +358,7 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 		/* The key of this request was checked, so it is the one to use. */
 		if (act->len)
 			resp->res[act->res].rkey = act->rkey;
-		srdma_resp_answer(resp, act->res, act->psn,
+		srdma_resp_repeat(resp, act->res, act->psn,
 				  srdma_psn_add(act->psn, packets));
 		return;
 	}

@@ -131,6 +131,23 @@ struct srdma_rc_res {
 	bool pending;
 };
 
+/* Parts of READs that may wait for being sent again; more are not heard. */
+#define SRDMA_RESP_PARTS	16u
+
+/**
+ * struct srdma_rc_part - a part of a READ response to be sent once more
+ * @slot: of the response
+ * @start_psn: first PSN of the part
+ * @cur_psn: next PSN of it
+ * @end_psn: behind its last PSN
+ */
+struct srdma_rc_part {
+	u32 slot;
+	u32 start_psn;
+	u32 cur_psn;
+	u32 end_psn;
+};
+
 /* Which response is to be sent next. */
 enum srdma_resp_out {
 	SRDMA_OUT_NONE,		/* nothing */
@@ -148,6 +165,7 @@ enum srdma_resp_out {
  * @msn: for the AETH
  * @syndrome: for the AETH
  * @fatal: a fatal NAK: the QP goes to the error state when it is sent
+ * @is_part: of the oldest part that waits, for the core
  * @res: slot of the response, for the core
  */
 struct srdma_rc_resp_burst {
@@ -158,6 +176,7 @@ struct srdma_rc_resp_burst {
 	u32 msn;
 	u8 syndrome;
 	bool fatal;
+	bool is_part;
 	u32 res;
 };
 
@@ -180,6 +199,9 @@ struct srdma_rc_resp_attr {
  * @res_head: slot of the next READ or atomic
  * @res_out: slot of the oldest one that has an answer pending
  * @res_pending: slots with an answer pending
+ * @parts: ring of parts to be sent, too; mostly in front of those
+ * @part_out: the oldest of them
+ * @part_count: their number
  * @epsn: expected PSN
  * @ack_psn: PSN of the last SEND or WRITE packet executed
  * @msn: messages completed, 24 bits (9.7.7.1)
@@ -207,6 +229,9 @@ struct srdma_rc_resp {
 	u32 res_head;
 	u32 res_out;
 	u32 res_pending;
+	struct srdma_rc_part parts[SRDMA_RESP_PARTS];
+	u32 part_out;
+	u32 part_count;
 
 	u32 epsn;
 	u32 ack_psn;
@@ -284,7 +309,8 @@ static inline bool srdma_rc_resp_expects(const struct srdma_rc_resp *resp,
 /* Is any response to be sent? */
 static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)
 {
-	return resp->ack_due || resp->nak_due || resp->res_pending;
+	return resp->ack_due || resp->nak_due || resp->res_pending ||
+	       resp->part_count;
 }
 
 /**
@@ -307,9 +333,12 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
 				      const struct srdma_rc_resp_burst *out)
 {
-	return resp->res_pending > 1 &&
-	       srdma_psn_add(out->b.psn, out->b.count) ==
-		       resp->res[out->res].end_psn;
+	u32 end = srdma_psn_add(out->b.psn, out->b.count);
+
+	if (resp->part_count + resp->res_pending < 2)
+		return false;
+	return end == (out->is_part ? resp->parts[resp->part_out].end_psn :
+				      resp->res[out->res].end_psn);
 }
 
 /* The response of the last srdma_rc_resp_next() is on its way. */

@@ -3,7 +3,8 @@
  * Which response to send next. Responses leave in the order of their PSNs: READ
  * data and atomic results first, oldest first, then one acknowledge for
  * everything, or the NAK. A repeated READ starts where the requester asks for
- * it, before later ones.
+ * it, before later ones. A part that was sent already, while the answer goes on, is
+ * sent in front of what goes on, and takes nothing away from that.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -51,6 +52,46 @@ void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot)
 			resp->res_out = 0;
 }
 
+static struct srdma_rc_part *part_at(struct srdma_rc_resp *resp, u32 i)
+{
+	return &resp->parts[(resp->part_out + i) % SRDMA_RESP_PARTS];
+}
+
+static void part_answered(struct srdma_rc_resp *resp)
+{
+	resp->part_out = (resp->part_out + 1) % SRDMA_RESP_PARTS;
+	resp->part_count--;
+}
+
+noinline void srdma_resp_forget_parts(struct srdma_rc_resp *resp, u32 slot)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < resp->part_count; i++)
+		if (part_at(resp, i)->slot != slot)
+			*part_at(resp, kept++) = *part_at(resp, i);
+	resp->part_count = kept;
+}
+
+noinline void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
+{
+	const struct srdma_rc_res *res = &resp->res[slot];
+	u32 cur = srdma_psn_dist(res->psn, res->cur_psn);
+	u32 last = srdma_psn_dist(res->psn, res->end_psn);
+
+	if (!res->pending || (srdma_psn_dist(res->psn, end) > cur &&
+			      srdma_psn_dist(res->psn, psn) < last)) {
+		srdma_resp_answer(resp, slot, psn, end);
+		return;
+	}
+	/* If there is no room, the requester asks again. */
+	if (resp->part_count == SRDMA_RESP_PARTS)
+		return;
+	*part_at(resp, resp->part_count++) = (struct srdma_rc_part){
+		.slot = slot, .start_psn = psn, .cur_psn = psn, .end_psn = end,
+	};
+}
+
 static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
 {
 	out->b.psn = psn;
@@ -60,14 +101,15 @@ static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
 	out->b.last = opcode;
 }
 
+/* From @cur on, in an answer or a part of one that goes from @first to @last. */
 static void fill_read(const struct srdma_rc_resp *resp,
-		      const struct srdma_rc_res *res,
+		      const struct srdma_rc_res *res, u32 first, u32 cur, u32 last,
 		      const struct srdma_burst_limit *limit,
 		      struct srdma_rc_resp_burst *out)
 {
-	u32 pos = srdma_psn_dist(res->psn, res->cur_psn);
-	u32 left = srdma_psn_dist(res->cur_psn, res->end_psn);
-	bool start = res->cur_psn == res->start_psn;
+	u32 pos = srdma_psn_dist(res->psn, cur);
+	u32 left = srdma_psn_dist(cur, last);
+	bool start = cur == first;
 	u32 most = max(limit->packets, 1u);
 	u32 count = 1;
 	bool end;
@@ -82,8 +124,7 @@ static void fill_read(const struct srdma_rc_resp *resp,
 		count = min(count, max(limit->bytes >> resp->mtu_shift, 1u));
 	}
 	end = count == left;
-	fill_single(out, srdma_opcode_read_resp(start, end && count == 1),
-		    res->cur_psn);
+	fill_single(out, srdma_opcode_read_resp(start, end && count == 1), cur);
 	if (count > 1) {
 		out->b.middle = SRDMA_RC_READ_RESP_MIDDLE;
 		out->b.last = srdma_opcode_read_resp(false, end);
@@ -111,7 +152,34 @@ static enum srdma_resp_out fill_res(const struct srdma_rc_resp *resp,
 		out->orig = res->orig;
 		return SRDMA_OUT_ATOMIC;
 	}
-	fill_read(resp, res, limit, out);
+	fill_read(resp, res, res->start_psn, res->cur_psn, res->end_psn, limit,
+		  out);
+	return SRDMA_OUT_READ;
+}
+
+/* It waits for what is in front of it in the same READ, if that is all there is. */
+static bool part_is_next(const struct srdma_rc_resp *resp)
+{
+	const struct srdma_rc_part *part = &resp->parts[resp->part_out];
+	const struct srdma_rc_res *res = &resp->res[part->slot];
+
+	if (!resp->part_count)
+		return false;
+	return !res->pending || srdma_psn_dist(res->psn, part->start_psn) <
+				srdma_psn_dist(res->psn, res->end_psn);
+}
+
+/* Not inlined: it is rare. */
+static noinline enum srdma_resp_out fill_part(const struct srdma_rc_resp *resp,
+				     const struct srdma_burst_limit *limit,
+				     struct srdma_rc_resp_burst *out)
+{
+	const struct srdma_rc_part *part = &resp->parts[resp->part_out];
+
+	out->res = part->slot;
+	out->is_part = true;
+	fill_read(resp, &resp->res[part->slot], part->start_psn, part->cur_psn,
+		  part->end_psn, limit, out);
 	return SRDMA_OUT_READ;
 }
 
@@ -131,6 +199,8 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 		.msn = resp->msn,
 		.syndrome = ack_syndrome(credits),
 	};
+	if (part_is_next(resp))
+		return fill_part(resp, limit, out);
 	if (resp->res_pending)
 		return fill_res(resp, limit, out);
 	if (resp->nak_due) {
@@ -162,6 +232,12 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 		resp->ack_due = false;
 		return;
 	}
+	if (out->is_part) {
+		resp->parts[resp->part_out].cur_psn = end;
+		if (end == resp->parts[resp->part_out].end_psn)
+			part_answered(resp);
+		return;
+	}
 	res = &resp->res[out->res];
 	res->cur_psn = end;
 	if (end == resp->epsn)
@@ -190,6 +266,10 @@ void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 {
 	const struct srdma_rc_res *res = &resp->res[out->res];
 
+	if (out->is_part) {
+		part_answered(resp);
+		return;
+	}
 	/*
 	 * As with a late copy of the request: the requester may have received
 	 * all of it, and the memory may have been taken back since.
@@ -200,6 +280,7 @@ void srdma_rc_resp_read_fail(struct srdma_rc_resp *resp,
 		return;
 	}
 	/* Nothing behind the NAK may be answered. */
+	resp->part_count = 0;
 	while (resp->res_pending)
 		srdma_resp_answered(resp, resp->res_out);
 	srdma_resp_nak_why(resp, why, out->b.psn);

@@ -22,7 +22,13 @@ void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
 /* The answer of slot @slot is due from @psn up to before @end. */
 void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
 
+/* The same of what is asked for again, all of it or a part. */
+void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
+
 /* Nothing of slot @slot, which is pending, is due any more. */
 void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot);
+
+/* Slot @slot is used anew: no part of what it had is due any more. */
+void srdma_resp_forget_parts(struct srdma_rc_resp *resp, u32 slot);
 
 #endif

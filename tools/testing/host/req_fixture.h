@@ -200,6 +200,13 @@ static __maybe_unused enum srdma_req_resp take_read(uint8_t opcode,
 	return v;
 }
 
+/* The same, called what follows from its place. */
+static __maybe_unused enum srdma_req_resp place_resp(uint32_t step,
+						     uint32_t len)
+{
+	return take_read(read_resp_opcode(step), step, len);
+}
+
 static struct srdma_rc_done done;
 
 static __maybe_unused bool retired(void)

@@ -159,7 +159,7 @@ TEST(req_far__so_does_a_hole_in_a_read)
 	EXPECT(req.probed);
 	push(SRDMA_WR_READ, 3 * MTU, 0);
 	send_all();
-	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GAP);
+	EXPECT_EQ(place_resp(2, MTU), SRDMA_REQ_PLACE);
 	EXPECT(!req.probed);
 }
 

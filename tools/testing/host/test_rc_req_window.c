@@ -42,18 +42,16 @@ TEST(req_window__shrinks_once_for_a_loss_and_grows_again)
 	push(SRDMA_WR_READ, 100 * MTU, 0);
 	push(SRDMA_WR_READ, 100 * MTU, 0);
 	send_all();
-	read_resp(1, MTU);
+	place_resp(1, MTU);
 	/* Half of what was on the way. */
 	EXPECT_EQ(req.cwnd, 150);
 	send_one();
 	/* Of the same flight: paid for. */
-	read_resp(102, MTU);
+	place_resp(102, MTU);
 	EXPECT_EQ(req.cwnd, 150);
 	cwnd = req.cwnd;
-	for (i = 0; i < 100; i++) {
-		read_resp(i, MTU);
-		placed();
-	}
+	for (i = 0; i < 100; i++)
+		place_resp(i, MTU);
 	/* An eighth for every packet acknowledged. */
 	EXPECT_EQ(req.cwnd, cwnd + 100 / 8);
 }

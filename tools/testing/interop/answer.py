@@ -20,6 +20,8 @@ class Answers:
         # The READ whose response is under way: its next PSN and bytes left,
         # and how often requests had been repeated when it began.
         self.next = self.left = self.repeats = None
+        # One that a part was sent in the midst of: the same of that.
+        self.set_aside = None
 
     def add(self, frame):
         psn = self.requests.absolute(frame.psn)
@@ -48,6 +50,8 @@ class Answers:
         if (self.next is not None and not self.lossy and
                 self.repeats == self.requests.repeats):
             self.wrong(f"{frame.what()} in the midst of a READ's response")
+        if self.next is not None:
+            self.set_aside = self.next, self.left, self.repeats
         self.next = None
 
     def count(self, frame, before, most=None):
@@ -115,6 +119,10 @@ class Answers:
         if resumed or frame.place in ("FIRST", "ONLY"):
             self.interrupt(frame)
             self.begin(frame, psn)
+        elif self.next is None and self.set_aside and (
+                self.set_aside[0] == psn):
+            self.next, self.left, self.repeats = self.set_aside
+            self.set_aside = None
         elif self.next != psn and not (self.lossy and self.guess(psn)):
             self.wrong(f"{frame.what()} out of order")
             return
@@ -147,12 +155,16 @@ class Answers:
     def guess(self, psn):
         """Go on behind what was lost, if the READ then still was on."""
         requests = self.requests
+        if len(requests.mtus) > 1:
+            return False
+        mtu = min(requests.mtus)
         start = max((s for s in requests.starts
                      if s <= psn and requests.reads.get(s) is
-                     requests.reads[psn]), default=None)
-        if start is None or len(requests.mtus) > 1:
+                     requests.reads[psn] and
+                     requests.starts[s] > (psn - s) * mtu), default=None)
+        if start is None:
             return False
-        self.left = requests.starts[start] - (psn - start) * min(requests.mtus)
+        self.left = requests.starts[start] - (psn - start) * mtu
         self.repeats = requests.repeats
         return True
 

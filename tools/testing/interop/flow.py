@@ -85,14 +85,16 @@ class Requests:
             self.settle(psn)
         if psn > self.next and not self.lossy:
             self.wrong(f"{psn - self.next} PSNs are left out")
-        if psn in self.sent:
+        if frame.kind == "READ" and psn in self.reads and (
+                psn not in self.sent or
+                frame.dma_length() < self.sent[psn].length):
+            self.repeats += 1
+            self.resume(frame, psn)
+        elif psn in self.sent:
             self.repeats += 1
             self.starts[psn] = self.sent[psn].length
             if self.sent[psn].digest != digest(frame):
                 self.wrong(NOT_THE_SAME)
-        elif frame.kind == "READ" and psn in self.reads:
-            self.repeats += 1
-            self.resume(frame, psn)
         else:
             self.enter(frame, psn)
 
@@ -189,11 +191,16 @@ class Requests:
                            "what the RETH said")
 
     def resume(self, frame, psn):
-        """A READ that is asked for again from its middle on."""
-        read = self.reads[psn]
+        """A READ of which a part is asked for again: the rest, or packets."""
+        read, length = self.reads[psn], frame.dma_length()
         done = psn - read.start
-        self.starts[psn] = frame.dma_length()
-        self.resumed.add(psn)
-        self.narrow(lambda m: (read.address + done * m, read.length - done * m)
-                    == (frame.address(), frame.dma_length()),
-                    "a READ that goes on elsewhere")
+
+        def fits(mtu):
+            left = read.length - done * mtu
+            return (frame.address() == read.address + done * mtu and
+                    (length == left or
+                     length < left and length and not length % mtu))
+        self.starts[psn] = length
+        if done:
+            self.resumed.add(psn)
+        self.narrow(fits, "a READ that goes on elsewhere")

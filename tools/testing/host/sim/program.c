@@ -303,6 +303,7 @@ static void make_node(struct sim *s, u32 id)
 	p->rq_ahead = RND_PICK(r, MSGS_MAX, MSGS_MAX, 8, 2, 1, 0);
 	p->rq_ns = RND_PICK(r, 100, 5000, 100000);
 	p->credits = rnd_chance(r, 3000);
+	p->forgets = rnd_chance(r, 2500);
 	if (rnd_chance(r, 500))
 		p->sqd_ns = 1 + rnd_below(r, 500000);
 	if (rnd_chance(r, 300))

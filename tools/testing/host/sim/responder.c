@@ -227,6 +227,11 @@ static void repeat_read(struct sim *s, struct node *n, struct frame *f,
 		  act->va - base <= e->len - act->len,
 		  "%c repeats READ of %u at %llx", 'A' + n->id, act->len,
 		  (unsigned long long)act->va);
+	if (n->p->forgets) {
+		if (act->va < n->asked[act->res])
+			return;
+		n->asked[act->res] = act->va;
+	}
 	srdma_rc_resp_commit(&n->resp, &f->pkt, act);
 }
 
@@ -241,9 +246,11 @@ void responder_request(struct sim *s, struct node *n, struct frame *f)
 	v = srdma_rc_resp_request(&n->resp, &f->pkt, &act);
 	s->seen.verdict[v]++;
 	switch (v) {
+	case SRDMA_RESP_READ:
+		n->asked[act.res] = 0;
+		fallthrough;
 	case SRDMA_RESP_SEND:
 	case SRDMA_RESP_WRITE:
-	case SRDMA_RESP_READ:
 	case SRDMA_RESP_ATOMIC:
 	case SRDMA_RESP_ATOMIC_WRITE:
 	case SRDMA_RESP_FLUSH:
@@ -269,6 +276,14 @@ void responder_request(struct sim *s, struct node *n, struct frame *f)
 	}
 }
 
+static u8 as_the_rest(u8 opcode)
+{
+	if (opcode == SRDMA_RC_READ_RESP_ONLY)
+		return SRDMA_RC_READ_RESP_LAST;
+	return opcode == SRDMA_RC_READ_RESP_FIRST ? SRDMA_RC_READ_RESP_MIDDLE :
+						    opcode;
+}
+
 static bool send_read(struct sim *s, struct node *n,
 		      const struct srdma_rc_resp_burst *out,
 		      struct srdma_pkt *pkt)
@@ -287,6 +302,8 @@ static bool send_read(struct sim *s, struct node *n,
 	}
 	for (i = 0; i < out->b.count; i++) {
 		pkt->opcode = srdma_burst_opcode(&out->b, i);
+		if (n->p->forgets && out->b.offset)
+			pkt->opcode = as_the_rest(pkt->opcode);
 		pkt->psn = srdma_burst_psn(&out->b, i);
 		pkt->payload_len = srdma_burst_payload(&out->b, i);
 		f = net_frame(s, n, pkt, &payload);

@@ -194,6 +194,9 @@ struct net_params {
  * @rq_ahead: receive WQEs kept posted
  * @rq_ns: between two posts of a receive WQE, at most
  * @credits: the responder tells its credits
+ * @forgets: the responder answers a part of a READ as if that were the rest, and
+ *	does not answer what lies in front of the last part that it was asked for,
+ *	as rdma_rxe does
  * @sqd_ns: when the send queue is drained for a while, 0 for never
  * @err_ns: when the QP is moved to error, 0 for never
  * @die_ns: when it stops answering, 0 for never
@@ -214,6 +217,7 @@ struct node_params {
 	u32 rq_ahead;
 	u32 rq_ns;
 	bool credits;
+	bool forgets;
 	u64 sqd_ns;
 	u64 err_ns;
 	u64 die_ns;
@@ -246,6 +250,7 @@ struct params {
  * @uresp: UC receiver
  * @ring: send ring
  * @res: the responder's resources
+ * @asked: with forgets: the last address that each was asked for again; 0: none
  * @arena: writable memory
  * @arena_used: bytes of it handed out
  * @words: memory of atomics, as it is
@@ -297,6 +302,7 @@ struct node {
 	struct srdma_uc_resp uresp;
 	struct wqe ring[RING_MAX];
 	struct srdma_rc_res res[16];
+	u64 asked[16];
 
 	u8 arena[ARENA_SIZE];
 	u32 arena_used;

@@ -49,41 +49,70 @@ TEST_F(peer, read)
 	EXPECT_TRUE(was_read(peer, len));
 }
 
-/* What is missing is asked for, and from there on (9.7.5.1). */
-TEST_F(peer, gap_in_read_data_is_asked_for)
+/* A READ of which the answer lacks the packet @at; does it ask for that alone? */
+static bool hole_is_asked_for(struct peer *peer, struct peer_heard *heard,
+			      uint32_t len, uint32_t at)
+{
+	uint32_t last = (len - 1) / MTU, i;
+
+	if (!post_read(peer, heard, len))
+		return false;
+	peer_drain();
+	for (i = 0; i <= last; i++)
+		if (i != at &&
+		    answer(peer, !i ? RC_READ_RESP_FIRST :
+			   i == last ? RC_READ_RESP_LAST : RC_READ_RESP_MIDDLE,
+			   i, len))
+			return false;
+	return peer_awaits(heard, RC_READ, PSN + at) &&
+	       heard->va == PEER_FAR + at * MTU && heard->dma_len == MTU;
+}
+
+/* What is behind the hole is in its place already (9.7.5.1). */
+TEST_F(peer, hole_in_read_data_is_asked_for)
 {
 	static const uint32_t len = 3 * MTU + 5;
 	struct peer *peer = &self->peer;
-	struct peer_heard *heard = &self->heard;
 
-	ASSERT_TRUE(post_read(peer, heard, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_FIRST, 0, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_MIDDLE, 2, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_LAST, 3, len));
-	EXPECT_TRUE(cm_is_all(peer->buf + MTU, PEER_BUF - MTU, 0x33));
-	ASSERT_TRUE(peer_awaits(heard, RC_READ, PSN + 1));
-	EXPECT_EQ(PEER_FAR + MTU, heard->va);
-	EXPECT_EQ(len - MTU, heard->dma_len);
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_FIRST, 1, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_MIDDLE, 2, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_LAST, 3, len));
+	ASSERT_TRUE(hole_is_asked_for(peer, &self->heard, len, 1));
+	EXPECT_TRUE(cm_is_all(peer->buf + MTU, MTU, 0x33));
+	EXPECT_EQ(0, memcmp(peer->buf + 2 * MTU, data + 2 * MTU, MTU + 5));
+	EXPECT_TRUE(peer_completed_nothing(peer));
+	ASSERT_EQ(0, answer(peer, RC_READ_RESP_ONLY, 1, len));
 	EXPECT_TRUE(was_read(peer, len));
 }
 
-/* The first one: then it is all of it that is asked for. */
 TEST_F(peer, lost_beginning_of_read_data_is_asked_for)
 {
 	static const uint32_t len = 2 * MTU;
 	struct peer *peer = &self->peer;
 
-	ASSERT_TRUE(post_read(peer, &self->heard, len));
-	peer_drain();
+	ASSERT_TRUE(hole_is_asked_for(peer, &self->heard, len, 0));
+	EXPECT_TRUE(cm_is_all(peer->buf, MTU, 0x33));
+	ASSERT_EQ(0, answer(peer, RC_READ_RESP_ONLY, 0, len));
+	EXPECT_TRUE(was_read(peer, len));
+}
+
+/* Some answer a part as if it were the rest of the first answer. */
+TEST_F(peer, part_of_read_data_may_be_called_the_last)
+{
+	static const uint32_t len = 4 * MTU;
+	struct peer *peer = &self->peer;
+
+	ASSERT_TRUE(hole_is_asked_for(peer, &self->heard, len, 1));
 	ASSERT_EQ(0, answer(peer, RC_READ_RESP_LAST, 1, len));
-	EXPECT_TRUE(cm_is_all(peer->buf, PEER_BUF, 0x33));
-	ASSERT_TRUE(peer_awaits(&self->heard, RC_READ, PSN));
-	EXPECT_EQ(len, self->heard.dma_len);
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_FIRST, 0, len));
-	ASSERT_EQ(0, answer(peer, RC_READ_RESP_LAST, 1, len));
+	EXPECT_TRUE(was_read(peer, len));
+}
+
+/* And some repeat all of it. */
+TEST_F(peer, all_of_read_data_may_be_repeated)
+{
+	static const uint32_t len = 3 * MTU;
+	struct peer *peer = &self->peer;
+
+	ASSERT_TRUE(hole_is_asked_for(peer, &self->heard, len, 1));
+	ASSERT_EQ(0, answer(peer, RC_READ_RESP_FIRST, 1, len));
+	ASSERT_EQ(0, answer(peer, RC_READ_RESP_LAST, 2, len));
 	EXPECT_TRUE(was_read(peer, len));
 }
 

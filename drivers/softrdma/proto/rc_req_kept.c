@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Data of READs that is in place behind a hole. One packet lost of many is not to
+ * cost all behind it: what follows a hole is placed, a bit for each packet says so,
+ * and only the holes are asked for again, each by a READ of its own: a duplicate that
+ * asks for a part of the first one (9.7.5.1).
+ *
+ * The first hole is asked for at once. The others are, too, if the peer begins its
+ * answers anew (FIRST or ONLY), as the specification has it. One that goes on as if
+ * the answer were the rest of the first (MIDDLE, LAST) may have forgotten whatever
+ * lies in front of the last part that it was asked for, as rdma_rxe does; of it each
+ * hole is asked when the one in front is filled.
+ *
+ * Holes are asked for in rounds, from the first to the last. When the last packet that
+ * a round asked for has come, and some hole that it asked for is still there, then it
+ * was lost again, and the next round begins.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "burst.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+#define WORD_BITS	32u
+
+static bool is_kept(const struct srdma_rc_req *req, u32 psn)
+{
+	u32 bit = psn % SRDMA_REQ_KEPT;
+
+	return req->kept[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+}
+
+static void set_kept(struct srdma_rc_req *req, u32 psn, bool kept)
+{
+	u32 bit = psn % SRDMA_REQ_KEPT;
+
+	if (is_kept(req, psn) == kept)
+		return;
+	req->kept[bit / WORD_BITS] ^= 1u << bit % WORD_BITS;
+	req->kept_count += kept ? 1 : -1;
+}
+
+/* Not inlined, as all of this: it is rare. */
+noinline u32 srdma_req_missing(const struct srdma_rc_req *req,
+		      const struct srdma_rc_msg *msg, u32 at)
+{
+	at = max(at, msg->done >> req->mtu_shift);
+	while (at < msg->high && is_kept(req, srdma_psn_add(msg->psn, at)))
+		at++;
+	return at;
+}
+
+u32 srdma_req_hole_end(const struct srdma_rc_req *req,
+		       const struct srdma_rc_msg *msg, u32 at)
+{
+	if (at >= msg->high)
+		return msg->npsn;
+	/* The one in front of high is kept. */
+	while (!is_kept(req, srdma_psn_add(msg->psn, at)))
+		at++;
+	return at;
+}
+
+bool srdma_req_may_keep(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg, u32 at, u32 count)
+{
+	return srdma_req_dist(req, srdma_psn_add(msg->psn, at)) + count <=
+	       SRDMA_REQ_KEPT;
+}
+
+noinline void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+		    u32 at, u32 count)
+{
+	u32 front = msg->done >> req->mtu_shift;
+	u32 end = at + count;
+	u32 i;
+
+	for (i = max(at, front); i < end && (at > front || i < msg->high); i++)
+		set_kept(req, srdma_psn_add(msg->psn, i), at > front);
+	if (at > front)
+		msg->high = max(msg->high, end);
+	else
+		front = max(front, end);
+	while (front < msg->high && is_kept(req, srdma_psn_add(msg->psn, front)))
+		set_kept(req, srdma_psn_add(msg->psn, front++), false);
+	if (front >= msg->high)
+		msg->high = 0;
+	msg->done = min(front << req->mtu_shift, msg->len);
+}
+
+u32 srdma_req_next_hole(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg, u32 at)
+{
+	at = srdma_req_missing(req, msg, at);
+	/* What is behind the last hole may be on its way. */
+	if (at >= msg->high && !msg->cut && !req->resend_all)
+		return srdma_msg_end(msg);
+	return srdma_psn_add(msg->psn, at);
+}
+
+/* Of a READ with holes, a part was asked for that ends at msg->asked. */
+static noinline u32 note_part(const struct srdma_rc_req *req,
+			      struct srdma_rc_msg *msg)
+{
+	u32 end = srdma_msg_end(msg);
+
+	msg->parts = true;
+	if (req->anew && srdma_req_next_hole(req, msg, msg->asked) != end)
+		return srdma_psn_add(msg->psn, msg->asked);
+	/* What follows is lost, too, but not yet asked for. */
+	msg->cut |= req->resend_all;
+	msg->lost = false;
+	return end;
+}
+
+u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+			 const struct srdma_burst *b)
+{
+	u32 end = srdma_msg_end(msg);
+
+	msg->guard = srdma_req_dist(req, end) >
+		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
+	msg->asked = msg->npsn;
+	if (msg->high)
+		msg->asked = srdma_psn_dist(msg->psn, b->psn) +
+			     srdma_burst_packets(b->len, req->mtu_shift);
+	if (msg->asked != msg->npsn)
+		return note_part(req, msg);
+	msg->cut = false;
+	msg->lost = false;
+	return end;
+}
