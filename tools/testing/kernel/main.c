@@ -9,13 +9,14 @@
  *	read		the reason
  *
  * During the tests called "removed__" the second device is to be removed.
- * "keep_rtnl MS -" keeps the RTNL for so long: others queue up for it. "keep_coming
- * MS -" keeps devices from being registered to the end, for so long at most and until
+ * "keep_rtnl MS -" takes the RTNL, and somebody keeps it for so long: others queue up
+ * for it. "keep_coming MS -" keeps devices from being registered to the end, for so long at most and until
  * "keep_coming 0 -".
  *
  * One at a time; who opened it holds it.
  */
 #include <linux/bitops.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/kstrtox.h>
@@ -26,6 +27,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "consumer.h"
 
@@ -165,11 +167,26 @@ static int run_on(const struct test *test, struct seat *a, struct seat *b)
 	return err;
 }
 
-static int keep_rtnl(unsigned int ms)
+static unsigned int rtnl_ms;
+static DECLARE_COMPLETION(rtnl_is_kept);
+
+static void rtnl_keeper(struct work_struct *work)
 {
 	rtnl_lock();
-	msleep(ms);
+	complete(&rtnl_is_kept);
+	msleep(rtnl_ms);
 	rtnl_unlock();
+}
+
+static DECLARE_WORK(rtnl_work, rtnl_keeper);
+
+static int keep_rtnl(unsigned int ms)
+{
+	flush_work(&rtnl_work);
+	rtnl_ms = ms;
+	reinit_completion(&rtnl_is_kept);
+	schedule_work(&rtnl_work);
+	wait_for_completion(&rtnl_is_kept);
 	return 0;
 }
 
@@ -304,6 +321,7 @@ err_answer:
 static void __exit consumer_exit(void)
 {
 	misc_deregister(&consumer_dev);
+	flush_work(&rtnl_work);
 	ib_unregister_client(&client);
 	kfree(answer);
 }

@@ -223,32 +223,51 @@ TEST_F(advice, port_that_is_taken)
 	}
 }
 
-/* A process that keeps the RTNL for a second and a half, from now on. */
-static pid_t keep_rtnl(void)
+static bool tell_consumer(const char *words)
 {
-	static const char words[] = "keep_rtnl 1500 -";
-	pid_t child = fork();
-	int fd;
+	int fd = open(TOPO_CONSUMER, O_RDWR);
+	bool told = write(fd, words, strlen(words)) == (ssize_t)strlen(words);
 
-	if (child)
-		return child;
-	fd = open(TOPO_CONSUMER, O_RDWR);
-	_exit(write(fd, words, strlen(words)) != (ssize_t)strlen(words));
+	close(fd);
+	return told;
 }
 
-/* One that has NETDEV, and lets it go in half a second. */
-static pid_t keep_netdev(int ready)
+/* A process that has NETDEV, says so, and lets it go when it is told to. */
+static pid_t keep_netdev(int ready, int told)
 {
 	pid_t child = fork();
+	char byte;
 	int fd;
 
 	if (child)
 		return child;
 	fd = add_kind(ARPHRD_ETHER);
-	if (fd < 0 || write(ready, "", 1) != 1)
+	if (fd < 0 || write(ready, "", 1) != 1 || read(told, &byte, 1) != 1)
 		_exit(1);
-	usleep(500000);
 	_exit(close(fd));
+}
+
+/* A process waits for a lock in the kernel. */
+static bool is_blocked(pid_t pid)
+{
+	long end = topo_now_ms() + SAID_MS;
+	char path[40], line[200];
+	const char *state;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	do {
+		fd = open(path, O_RDONLY);
+		got = read(fd, line, sizeof(line) - 1);
+		close(fd);
+		line[got < 0 ? 0 : got] = '\0';
+		state = strrchr(line, ')');
+		if (state && state[2] == 'D')
+			return true;
+		usleep(10000);
+	} while (topo_now_ms() < end);
+	return false;
 }
 
 static bool ended_well(pid_t child)
@@ -261,33 +280,25 @@ static bool ended_well(pid_t child)
 /* It is found while it is there, but its end is first in the queue for the RTNL. */
 TEST_F(advice, netdev_that_is_going)
 {
-	pid_t rtnl, netdev;
-	int ready[2], log;
+	int ready[2], told[2], log;
+	pid_t netdev;
 	char byte;
 
 	ASSERT_EQ(0, topo_load_consumer());
 	ASSERT_EQ(0, pipe(ready));
-	netdev = keep_netdev(ready[1]);
+	ASSERT_EQ(0, pipe(told));
+	netdev = keep_netdev(ready[1], told[0]);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	rtnl = keep_rtnl();
-	usleep(1000000);
+	ASSERT_TRUE(tell_consumer("keep_rtnl 5000 -"));
+	ASSERT_EQ(1, write(told[1], "", 1));
+	ASSERT_TRUE(is_blocked(netdev));
 	log = kmsg_mark();
 	EXPECT_EQ(-ENODEV, add(LINK, NETDEV));
 	EXPECT_TRUE(kmsg_has(log, SAYS NETDEV " is going, or was moved to another "
 			     "namespace: make the link there", NULL));
 	close(log);
 	EXPECT_TRUE(ended_well(netdev));
-	EXPECT_TRUE(ended_well(rtnl));
 	EXPECT_EQ(0, topo_run("rmmod srt_consumer"));
-}
-
-static bool tell_consumer(const char *words)
-{
-	int fd = open(TOPO_CONSUMER, O_RDWR);
-	bool told = write(fd, words, strlen(words)) == (ssize_t)strlen(words);
-
-	close(fd);
-	return told;
 }
 
 /* A process that makes the link OTHER on NETDEV. */
@@ -305,7 +316,7 @@ static bool other_is_coming(void)
 {
 	long end = topo_now_ms() + SAID_MS;
 
-	while (access("/sys/class/infiniband/" OTHER, F_OK)) {
+	while (nldev_index(OTHER) < 0) {
 		if (topo_now_ms() > end)
 			return false;
 		usleep(10000);
