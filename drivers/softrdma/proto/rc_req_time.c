@@ -63,16 +63,22 @@ void srdma_req_set_patience(struct srdma_rc_req *req)
 	srdma_req_rearm(req);
 }
 
-/* Twice a round trip and its spread; @first as long as none is known. */
+/*
+ * Twice a round trip and its spread; @first as long as none is known, but in front of
+ * the timeout, and then as late as may be: it may be the trip that is long.
+ */
 static u64 two_trips(const struct srdma_rc_req *req, u64 first)
 {
+	u64 most = req->timeout_ns;
 	u64 wait = first;
 
-	if (req->srtt_ns)
+	if (req->srtt_ns) {
 		wait = max(2 * req->srtt_ns + 4 * req->rttvar_ns, PROBE_MIN_NS);
-	if (req->timeout_ns)
-		wait = min(wait, req->timeout_ns / 2);
-	return wait;
+		most /= 2;
+	} else {
+		most -= most / 8;
+	}
+	return most ? min(wait, most) : wait;
 }
 
 /*
