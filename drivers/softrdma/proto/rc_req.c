@@ -209,7 +209,6 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now)
 	if (msg->high)
 		psn = srdma_psn_add(msg->psn,
 				    srdma_req_missing(req, msg, msg->asked));
-
 	msg->lost = true;
 	if (!srdma_req_resending(req)) {
 		req->resend_all = false;

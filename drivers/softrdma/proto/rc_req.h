@@ -49,8 +49,8 @@
  *	others: not used
  * @high: READ: behind the last packet that is in place behind a hole, counted
  *	from the first; 0 when there is no hole
- * @asked: READ: all missing in front of this packet has been asked for again,
- *	in the present round
+ * @asked: READ: all missing in front of this packet has been asked for, in the
+ *	present round
  * @guard: PSN from which on a response proves that the answer to the last
  *	request for this message is lost
  * @op: enum srdma_wr_opcode; the poster writes it

@@ -42,9 +42,9 @@ static void set_kept(struct srdma_rc_req *req, u32 psn, bool kept)
 	req->kept_count += kept ? 1 : -1;
 }
 
-/* Not inlined, as all of this: it is rare. */
+/* Not inlined, as others below: it is rare. */
 noinline u32 srdma_req_missing(const struct srdma_rc_req *req,
-		      const struct srdma_rc_msg *msg, u32 at)
+			       const struct srdma_rc_msg *msg, u32 at)
 {
 	at = max(at, msg->done >> req->mtu_shift);
 	while (at < msg->high && is_kept(req, srdma_psn_add(msg->psn, at)))
@@ -71,7 +71,7 @@ bool srdma_req_may_keep(const struct srdma_rc_req *req,
 }
 
 noinline void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
-		    u32 at, u32 count)
+			     u32 at, u32 count)
 {
 	u32 front = msg->done >> req->mtu_shift;
 	u32 end = at + count;

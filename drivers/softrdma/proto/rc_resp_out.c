@@ -63,6 +63,7 @@ static void part_answered(struct srdma_rc_resp *resp)
 	resp->part_count--;
 }
 
+/* Not inlined: it is rare. */
 noinline void srdma_resp_forget_parts(struct srdma_rc_resp *resp, u32 slot)
 {
 	u32 i, kept = 0;
@@ -73,7 +74,9 @@ noinline void srdma_resp_forget_parts(struct srdma_rc_resp *resp, u32 slot)
 	resp->part_count = kept;
 }
 
-noinline void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
+/* Not inlined: it is rare. */
+noinline void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn,
+				u32 end)
 {
 	const struct srdma_rc_res *res = &resp->res[slot];
 	u32 cur = srdma_psn_dist(res->psn, res->cur_psn);
@@ -170,9 +173,10 @@ static bool part_is_next(const struct srdma_rc_resp *resp)
 }
 
 /* Not inlined: it is rare. */
-static noinline enum srdma_resp_out fill_part(const struct srdma_rc_resp *resp,
-				     const struct srdma_burst_limit *limit,
-				     struct srdma_rc_resp_burst *out)
+static noinline enum srdma_resp_out
+fill_part(const struct srdma_rc_resp *resp,
+	  const struct srdma_burst_limit *limit,
+	  struct srdma_rc_resp_burst *out)
 {
 	const struct srdma_rc_part *part = &resp->parts[resp->part_out];
 
