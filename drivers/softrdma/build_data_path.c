@@ -36,6 +36,7 @@
 #include "wire/skb_pool.h"
 #include "wire/tamper.h"
 #include "responder/execute.h"
+#include "responder/hold.h"
 #include "responder/reply.h"
 #include "requester/send.h"
 #include "requester/store.h"
@@ -159,6 +160,9 @@ DOOR(srdma_tamper_uninit);
 
 DOOR(srdma_execute_run);
 
+DOOR(srdma_hold_clear);
+DOOR(srdma_hold_init);
+
 DOOR(srdma_reply_last);
 
 DOOR(srdma_send_resume);
@@ -173,6 +177,7 @@ DOOR(srdma_store_uninit);
 #include "requester/store.c"
 
 #include "responder/execute.c"
+#include "responder/hold.c"
 #include "responder/refusal.c"
 #include "responder/reply.c"
 
@@ -227,7 +232,10 @@ DOOR(srdma_store_uninit);
 #include "proto/rc_req.c"
 #include "proto/rc_req_resp.c"
 #include "proto/rc_req_kept.c"
+#include "proto/rc_req_again.c"
+#include "proto/rc_req_end.c"
 #include "proto/rc_req_time.c"
 #include "proto/rc_resp.c"
+#include "proto/rc_resp_hold.c"
 #include "proto/rc_resp_out.c"
 #include "proto/uc.c"

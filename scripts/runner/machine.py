@@ -22,10 +22,10 @@ def program(kernel):
             "arm64": "qemu-system-aarch64"}[kernel["arch"]]
 
 
-def ask_qemu(*args):
+def ask_qemu(*args, arch="amd64"):
     """What QEMU prints; nothing when it does not run."""
     try:
-        return subprocess.run(["qemu-system-x86_64", *args], text=True,
+        return subprocess.run([program({"arch": arch}), *args], text=True,
                               stdin=subprocess.DEVNULL, timeout=30,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL).stdout
@@ -48,6 +48,12 @@ def emulated_cpu():
     return ",".join(["max", *(f"{f}=off" for f in CPU_WITHOUT if f in known)])
 
 
+def emulated_arm_cpu():
+    """One that has pages of 16 KB, too; QEMU before 7.1 does not know it."""
+    known = ask_qemu("-cpu", "help", arch="arm64")
+    return "cortex-a76" if "cortex-a76" in known else "cortex-a72"
+
+
 def host_khz():
     with open("/proc/cpuinfo") as f:
         m = re.search(r"cpu MHz\s*: ([\d.]+)", f.read())
@@ -58,7 +64,7 @@ def machine(kernel, accel):
     """What to emulate, and what its kernel is to be told."""
     qemu = program(kernel)
     if kernel["arch"] == "arm64":
-        cpu = "host" if accel == "kvm" else "cortex-a72"
+        cpu = "host" if accel == "kvm" else emulated_arm_cpu()
         return [qemu, "-M", "virt", "-cpu", cpu], ["console=ttyAMA0"]
     command = [qemu, "-M", "q35,usb=off,smbus=off,sata=off"]
     append = ["console=ttyS0"]

@@ -436,7 +436,7 @@ static void give_room_back(struct srdma_engine *engine)
 static noinline void give_back_if_empty(struct srdma_engine *engine)
 {
 	spin_lock(&engine->inbox.lock);
-	if (skb_queue_empty(&engine->inbox))
+	if (skb_queue_empty(&engine->inbox) && !engine->held)
 		give_room_back(engine);
 	spin_unlock(&engine->inbox.lock);
 }
@@ -464,6 +464,40 @@ struct sk_buff *srdma_engine_receive(struct srdma_engine *engine)
 	skb_mark_not_on_list(skb);
 	WRITE_ONCE(engine->bytes_out, engine->bytes_out + skb->truesize);
 	return skb;
+}
+
+/**
+ * srdma_engine_hold - may the owner put a packet aside, to look at it later?
+ * @engine: engine that the caller owns
+ * @bytes: its memory
+ *
+ * What is put aside takes half of the room at most: what it waits for is to find some.
+ * Bottom halves are disabled.
+ *
+ * Return: whether it may; then srdma_engine_release() is to follow.
+ */
+bool srdma_engine_hold(struct srdma_engine *engine, u32 bytes)
+{
+	u32 held = engine->held + bytes;
+	bool room = true;
+
+	if (READ_ONCE(engine->room) < 2 * held) {
+		spin_lock(&engine->inbox.lock);
+		room = make_room(engine, 2 * held);
+		spin_unlock(&engine->inbox.lock);
+	}
+	if (!room)
+		return false;
+	engine->held = held;
+	WRITE_ONCE(engine->bytes_out, engine->bytes_out - bytes);
+	return true;
+}
+
+/* A packet of @bytes is not held any more. */
+void srdma_engine_release(struct srdma_engine *engine, u32 bytes)
+{
+	engine->held -= bytes;
+	WRITE_ONCE(engine->bytes_out, engine->bytes_out + bytes);
 }
 
 /**
@@ -511,6 +545,7 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
 	skb_queue_head_init(&engine->inbox);
 	engine->taken = NULL;
 	engine->room = SRDMA_BACKLOG_OWN;
+	engine->held = 0;
 	engine->rounds = 0;
 	engine->backlog = backlog;
 	engine->run = run;

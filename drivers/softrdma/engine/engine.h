@@ -58,6 +58,7 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @idle: completed when the owner leaves a stopped engine;
  *	srdma_engine_stop() waits for it
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
+ * @held: of those that it has put aside, which count as waiting; likewise
  * @rounds: consecutive runs that left work; written by the owner
  * @backlog: account that @room is drawn from; constant
  */
@@ -73,6 +74,7 @@ struct srdma_engine {
 	struct llist_node handed;
 	struct completion *idle;
 	u32 bytes_out;
+	u32 held;
 	u32 rounds;
 	struct srdma_backlog *backlog;
 };
@@ -99,6 +101,9 @@ bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
 void srdma_engine_deliver_all(struct srdma_engine *engine,
 			      struct sk_buff_head *list);
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
+
+bool srdma_engine_hold(struct srdma_engine *engine, u32 bytes);
+void srdma_engine_release(struct srdma_engine *engine, u32 bytes);
 
 int srdma_engine_drop(struct srdma_engine *engine, int budget);
 void srdma_engine_clear(struct srdma_engine *engine);

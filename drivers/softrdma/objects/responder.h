@@ -5,6 +5,9 @@
 #ifndef SRDMA_RESPONDER_H
 #define SRDMA_RESPONDER_H
 
+#include <linux/hrtimer.h>
+#include <linux/skbuff.h>
+
 #include "memory/access.h"
 #include "objects/path.h"
 #include "proto/rc_resp.h"
@@ -26,6 +29,12 @@
  * @rq_who: on whose behalf receive buffers are accessed: an SRQ may have a
  *	protection domain of its own
  * @mtu: path MTU, bytes
+ * @held: requests behind a hole, in order (responder/hold.c)
+ * @held_from: the skb that is being looked at, if it has brought the last of them
+ * @held_last: that
+ * @held_psn: its PSN
+ * @timer: wakes the engine when a hole is to be reported
+ * @timer_at: when @timer fires, ns; 0 when it is not armed
  */
 struct srdma_responder {
 	union {
@@ -42,6 +51,12 @@ struct srdma_responder {
 	struct srdma_mem_who who;
 	struct srdma_mem_who rq_who;
 	u32 mtu;
+	struct sk_buff_head held;
+	const struct sk_buff *held_from;
+	struct sk_buff *held_last;
+	u32 held_psn;
+	struct hrtimer timer;
+	u64 timer_at;
 };
 
 #endif

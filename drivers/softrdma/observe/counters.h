@@ -52,6 +52,7 @@
  * @SRDMA_STAT_RX_FAULT: lost because a rule says so (observe/rule.h)
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
+ * @SRDMA_STAT_REQ_HELD: requests that were held back behind a hole
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
  * @SRDMA_STAT_TIMER: + enum srdma_req_timer: what timeouts were
@@ -93,6 +94,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_GONE,
 	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
+	SRDMA_STAT_REQ_HELD,
 	SRDMA_STAT_RX_POLICY,
 	/* SRDMA_PARSE_OK is no drop: RX_POLICY has its place. */
 	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_POLICY,
@@ -150,6 +152,7 @@ enum srdma_stat {
 	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_PAD, "rx_drop_pad")		\
 	V(SRDMA_STAT_RX_BAD, SRDMA_PARSE_LENGTH, "rx_drop_length")	\
 	V(SRDMA_STAT_RESP, SRDMA_REQ_ACK, "resp_acks")			\
+	V(SRDMA_STAT_RESP, SRDMA_REQ_SACK, "resp_selective_acks")	\
 	V(SRDMA_STAT_RESP, SRDMA_REQ_PLACE, "resp_read_data")		\
 	V(SRDMA_STAT_RESP, SRDMA_REQ_ATOMIC, "resp_atomics")		\
 	V(SRDMA_STAT_RESP, SRDMA_REQ_RETRY, "resp_nak_sequence")	\
@@ -174,6 +177,7 @@ enum srdma_stat {
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DUP_READ, "req_duplicate_read")	\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DUP, "req_duplicate")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_NAK_INV_REQ, "req_invalid")	\
+	S(SRDMA_STAT_REQ_HELD, "req_held")				\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_GAP, "req_out_of_sequence")	\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_OLD, "req_drop_old")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_RANGE, "req_drop_range")	\

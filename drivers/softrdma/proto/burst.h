@@ -26,6 +26,7 @@
  * @last: opcode of the last packet (@first counts when @count is 1)
  * @ack_req: the last packet asks for an acknowledge
  * @solicited: the last packet is the end of a solicited message
+ * @stamp: see struct srdma_pkt
  * @resend: PSNs that were on the wire before
  * @mixed: the first or the last packet has a header that others lack
  *
@@ -40,6 +41,7 @@ struct srdma_burst {
 	u8 first;
 	u8 middle;
 	u8 last;
+	u8 stamp;
 	bool ack_req;
 	bool solicited;
 	bool resend;

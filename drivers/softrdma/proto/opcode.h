@@ -55,6 +55,8 @@ enum srdma_opcode {
 
 	SRDMA_CNP			= 0x81,
 
+	SRDMA_RC_SACK			= 0xd1,	/* ours: see struct srdma_wire_sack */
+
 	SRDMA_OPCODE_NONE		= 0xff,	/* never on the wire */
 };
 
@@ -101,9 +103,10 @@ enum srdma_payload_rule {
 #define SRDMA_OP_IMM		BIT(21)
 #define SRDMA_OP_IETH		BIT(22)
 #define SRDMA_OP_FETH		BIT(23)	/* before the RETH */
+#define SRDMA_OP_SACK		BIT(24)	/* behind the AETH */
 
 #define SRDMA_OP_ONLY		(SRDMA_OP_START | SRDMA_OP_END)
-#define SRDMA_OP_HDRS		(0xffu << 16)
+#define SRDMA_OP_HDRS		(0x1ffu << 16)
 
 /* What occupies a slot of the responder's READ/atomic resources. */
 #define SRDMA_OP_RD_ATOMIC	(SRDMA_OP_READ | SRDMA_OP_ATOMIC | \

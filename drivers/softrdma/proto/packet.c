@@ -62,6 +62,33 @@ static const void *get_aeth(struct srdma_pkt *pkt, const void *p)
 	return (const u8 *)p + sizeof(struct srdma_wire_aeth);
 }
 
+/* Not inlined: it is rare. */
+static noinline void get_sack(struct srdma_pkt *pkt, const void *p)
+{
+	const struct srdma_wire_sack *sack = p;
+	u32 i, hole;
+
+	pkt->sack.held = be32_to_cpu(sack->held);
+	for (i = 0; i < SRDMA_SACK_HOLES; i++) {
+		hole = be32_to_cpu(sack->holes[i]);
+		pkt->sack.holes[i].psn = hole & SRDMA_PSN_MASK;
+		pkt->sack.holes[i].count = hole >> SRDMA_SACK_COUNT_SHIFT;
+	}
+}
+
+/* Not inlined: it is rare. */
+static noinline void put_sack(void *p, const struct srdma_pkt *pkt)
+{
+	struct srdma_wire_sack *sack = p;
+	u32 i;
+
+	sack->held = cpu_to_be32(pkt->sack.held);
+	for (i = 0; i < SRDMA_SACK_HOLES; i++)
+		sack->holes[i] = cpu_to_be32(pkt->sack.holes[i].psn |
+					     (u32)pkt->sack.holes[i].count <<
+					     SRDMA_SACK_COUNT_SHIFT);
+}
+
 static const void *get_deth(struct srdma_pkt *pkt, const void *p)
 {
 	const struct srdma_wire_deth *deth = p;
@@ -101,6 +128,8 @@ static void get_extensions(struct srdma_pkt *pkt, u32 flags, const void *p)
 	else if (flags & SRDMA_OP_ATOMIC_ACK)
 		pkt->aeth.orig = be64_to_cpu(
 			((const struct srdma_wire_atomic_ack *)p)->orig);
+	else if (flags & SRDMA_OP_SACK)
+		get_sack(pkt, p);
 }
 
 static void get_bth(struct srdma_pkt *pkt, const struct srdma_wire_bth *bth)
@@ -111,6 +140,7 @@ static void get_bth(struct srdma_pkt *pkt, const struct srdma_wire_bth *bth)
 	pkt->psn = apsn & SRDMA_PSN_MASK;
 	pkt->more = 0;
 	pkt->ack_req = apsn & SRDMA_BTH_ACKREQ;
+	pkt->stamp = apsn >> SRDMA_BTH_STAMP_SHIFT & SRDMA_BTH_STAMP_MASK;
 	pkt->dest_qpn = qpn & SRDMA_QPN_MASK;
 	pkt->fecn = qpn & SRDMA_BTH_FECN;
 	pkt->becn = qpn & SRDMA_BTH_BECN;
@@ -179,6 +209,7 @@ static void *put_bth(void *buf, const struct srdma_pkt *pkt, u8 opcode)
 			       (pkt->fecn ? SRDMA_BTH_FECN : 0) |
 			       (pkt->becn ? SRDMA_BTH_BECN : 0));
 	bth->apsn = cpu_to_be32((pkt->psn & SRDMA_PSN_MASK) |
+				(u32)pkt->stamp << SRDMA_BTH_STAMP_SHIFT |
 				(pkt->ack_req ? SRDMA_BTH_ACKREQ : 0));
 	return bth + 1;
 }
@@ -199,6 +230,8 @@ static void put_extensions(void *p, const struct srdma_pkt *pkt, u32 flags)
 		p = srdma_put_aeth(p, pkt->aeth.syndrome, pkt->aeth.msn);
 	if (flags & SRDMA_OP_ATOMIC_ACK)
 		p = srdma_put_atomic_ack(p, pkt->aeth.orig);
+	if (flags & SRDMA_OP_SACK)
+		put_sack(p, pkt);
 	if (flags & SRDMA_OP_DETH)
 		p = srdma_put_deth(p, pkt->deth.qkey, pkt->deth.src_qpn);
 	if (flags & SRDMA_OP_IMM)

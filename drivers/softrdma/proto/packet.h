@@ -28,6 +28,8 @@
  * @ack_req: an acknowledge is asked for
  * @fecn: forward congestion notification
  * @becn: backward congestion notification
+ * @stamp: number of the report that this is, or repeats packets for, or of the last
+ *	one, with SRDMA_STAMP_FRESH; 0 for none
  * @imm: immediate data, as it was on the wire
  * @inv_rkey: key to invalidate (IETH)
  * @reth: RDMA header; also of ATOMIC WRITE and FLUSH
@@ -46,6 +48,11 @@
  * @aeth.syndrome: see aeth.h
  * @aeth.msn: message sequence number, 24 bits
  * @aeth.orig: what the atomic found (ATOMIC ACKNOWLEDGE only)
+ * @sack: selective acknowledge, beside @aeth
+ * @sack.held: packets that came behind a hole
+ * @sack.holes: those that are missing
+ * @sack.holes.psn: the first
+ * @sack.holes.count: their number, 255 for that or more; 0: no hole
  * @deth: datagram header
  * @deth.qkey: queue key
  * @deth.src_qpn: who sent it, 24 bits
@@ -68,6 +75,7 @@ struct srdma_pkt {
 	bool ack_req;
 	bool fecn;
 	bool becn;
+	u8 stamp;
 	__be32 imm;
 	u32 inv_rkey;
 	union {
@@ -89,10 +97,19 @@ struct srdma_pkt {
 			u32 rkey;
 		} atomic;
 		struct {
-			u64 orig;
-			u32 msn;
-			u8 syndrome;
-		} aeth;
+			struct {
+				u64 orig;
+				u32 msn;
+				u8 syndrome;
+			} aeth;
+			struct {
+				u32 held;
+				struct {
+					u32 psn : 24;
+					u32 count : 8;
+				} holes[SRDMA_SACK_HOLES];
+			} sack;
+		};
 		struct {
 			u32 qkey;
 			u32 src_qpn;
@@ -151,6 +168,14 @@ static inline u32 srdma_pkt_wire_len(u32 hdr_len, u32 payload_len)
 {
 	return hdr_len + payload_len + srdma_pkt_pad(payload_len) +
 	       SRDMA_ICRC_LEN;
+}
+
+/* Of two numbers of reports, which are 1 .. SRDMA_STAMP_NUMBERS on a circle. */
+static inline bool srdma_stamp_before(u8 a, u8 b)
+{
+	u32 steps = (b + SRDMA_STAMP_NUMBERS - a) % SRDMA_STAMP_NUMBERS;
+
+	return steps && steps <= SRDMA_STAMP_NUMBERS / 2;
 }
 
 /**

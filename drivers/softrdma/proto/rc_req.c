@@ -18,9 +18,7 @@
 #include "psn.h"
 #include "rc_req.h"
 #include "rc_req_priv.h"
-
-/* The window does not make trains shorter than this, packets. */
-#define TRAIN_FLOOR	8u
+#include "wire.h"
 
 /* See ask_at_end(). */
 #define QUIET_MAX	16u
@@ -145,12 +143,6 @@ static void open_after_rnr(struct srdma_rc_req *req, u32 taken)
 		req->rnr_open = 0;
 }
 
-/* Is message @idx one more than may be sent after a RNR NAK? */
-static bool behind_rnr(const struct srdma_rc_req *req, u32 idx)
-{
-	return req->rnr_open && idx - req->una >= req->rnr_open;
-}
-
 void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 {
 	u32 from = req->una_psn;
@@ -197,6 +189,8 @@ void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
 	req->cur_psn = req->una_psn;
 	req->resend_psn = req->max_psn;
 	req->resend_all = true;
+	req->again_count = 0;
+	req->held = 0;
 	note_back(req, now);
 }
 
@@ -253,7 +247,9 @@ static u32 needed_again(const struct srdma_rc_req *req)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, req->cur);
 
-	if (srdma_msg_is_rd(msg) && !msg->lost && !req->resend_all)
+	/* What a peer lacks that holds back the rest, it reports. */
+	if (!req->resend_all && !(srdma_msg_is_rd(msg) ? msg->lost :
+							 !req->stamp))
 		return srdma_msg_end(msg);
 	if (!srdma_msg_is_rd(msg) || !msg->high)
 		return first_needed(req, req->cur);
@@ -368,18 +364,27 @@ static u32 ask_at_end(const struct srdma_rc_req *req)
 	return min(QUIET_MAX, (req->mask + 1) / 4);
 }
 
+/* Packets from the oldest one up to @psn that are on their way. */
+static u32 on_the_way(const struct srdma_rc_req *req, u32 psn)
+{
+	u32 sent = srdma_req_dist(req, psn);
+
+	/* What has come is not. */
+	return sent - min(sent, req->kept_count + req->held);
+}
+
 /* Does the last packet of @b ask for an acknowledge? */
 static bool asks(const struct srdma_rc_req *req,
 		 const struct srdma_rc_msg *msg, const struct srdma_burst *b)
 {
-	u32 end = srdma_req_dist(req, srdma_psn_add(b->psn, b->count));
+	u32 end = on_the_way(req, srdma_psn_add(b->psn, b->count));
 	const struct srdma_rc_msg *after;
 
 	if (req->unasked + b->count >= ask_every(req) || end >= window(req))
 		return true;
 	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
 		return false;
-	if (behind_rnr(req, req->cur + 1))
+	if (srdma_req_behind_rnr(req, req->cur + 1))
 		return true;
 	if (msg->flags & SRDMA_WR_SIGNALED || req->mode != SRDMA_REQ_RUN ||
 	    b->resend)
@@ -419,9 +424,8 @@ static void fill_rd(const struct srdma_rc_req *req,
 	b->ack_req = true;
 }
 
-/* The burst at @psn of message @idx, of at most @max packets. */
-static void fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
-		       u32 max, struct srdma_rc_burst *out)
+void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
+			  u32 max, struct srdma_rc_burst *out)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 pos = srdma_psn_dist(msg->psn, psn);
@@ -430,8 +434,11 @@ static void fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 	out->idx = idx;
 	out->msg = msg;
 	out->probe = false;
+	out->again = false;
 	b->psn = psn;
 	b->resend = psn != req->max_psn;
+	b->stamp = b->resend ? req->stamp :
+			       req->held ? req->stamp | SRDMA_STAMP_FRESH : 0;
 	b->solicited = false;
 	if (srdma_msg_is_rd(msg)) {
 		fill_rd(req, msg, pos, b);
@@ -449,7 +456,7 @@ static u32 longest(const struct srdma_rc_req *req,
 		   const struct srdma_rc_msg *msg,
 		   const struct srdma_burst_limit *limit)
 {
-	u32 packets = max(req->cwnd / 2, TRAIN_FLOOR);
+	u32 packets = max(req->cwnd / 2, SRDMA_REQ_TRAIN_FLOOR);
 
 	if (srdma_msg_is_rd(msg))
 		return 1;
@@ -474,12 +481,10 @@ static u32 longest(const struct srdma_rc_req *req,
 static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		const struct srdma_burst_limit *limit)
 {
-	u32 flight = srdma_req_dist(req, req->cur_psn);
+	u32 flight = on_the_way(req, req->cur_psn);
 	u32 win = window(req);
 	u32 packets, left;
 
-	/* What has come is not in flight. */
-	flight -= min(flight, req->kept_count);
 	if (flight >= win)
 		return 0;
 	/* While there is a hole, no READ is begun of which not all could be kept. */
@@ -501,7 +506,8 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	fill_burst(req, req->una, req->una_psn, 1, out);
+	srdma_req_fill_burst(req, req->una, req->una_psn, 1, out);
+	out->b.stamp = req->stamp ? SRDMA_STAMP_ALL : 0;
 	out->probe = true;
 	out->b.ack_req = true;
 	out->b.resend = true;
@@ -528,6 +534,9 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_ERROR;
 	if (req->rnr_until > now)
 		return SRDMA_NEXT_RNR;
+	if (unlikely(req->again_count) &&
+	    srdma_req_next_again(req, now, limit, out))
+		return SRDMA_NEXT_SEND;
 	skip_complete(req);
 	if (req->probe_due) {
 		fill_probe(req, out);
@@ -537,7 +546,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_FAILING;
 	if (req->cur == req->head)
 		return SRDMA_NEXT_EMPTY;
-	if (behind_rnr(req, req->cur))
+	if (srdma_req_behind_rnr(req, req->cur))
 		return SRDMA_NEXT_RNR;
 	msg = srdma_rc_req_msg(req, req->cur);
 	if (req->cur == req->fresh) {
@@ -560,7 +569,8 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 							 req->cur_psn));
 	if (!credit)
 		return ask_now(req, out) ? SRDMA_NEXT_SEND : SRDMA_NEXT_CREDIT;
-	fill_burst(req, req->cur, req->cur_psn, min(packets, credit), out);
+	srdma_req_fill_burst(req, req->cur, req->cur_psn, min(packets, credit),
+			     out);
 	if (req->limited && credit <= out->b.count)
 		out->b.ack_req = true;
 	return SRDMA_NEXT_SEND;
@@ -604,6 +614,10 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 		probe_sent(req, burst, now);
 		return;
 	}
+	if (unlikely(burst->again)) {
+		srdma_req_again_sent(req, b, now);
+		return;
+	}
 	req->rnr_until = 0;
 	if (burst->idx == req->fresh)
 		note_begun(req, msg);
@@ -616,12 +630,8 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	if (!b->resend)
 		req->max_psn = req->cur_psn;
 	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
-	if (b->ack_req && !req->rtt_timed && (!b->resend || req->rtt_resend)) {
-		req->rtt_timed = true;
-		req->rtt_psn = srdma_burst_psn(b, b->count - 1);
-		req->rtt_una = req->una_psn;
-		req->rtt_at = now;
-	}
+	if (b->ack_req && !req->rtt_timed && (!b->resend || req->rtt_resend))
+		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), now);
 	srdma_req_note_sent(req, idle, now);
 }
 
@@ -632,60 +642,4 @@ void srdma_rc_req_local_done(struct srdma_rc_req *req,
 	note_begun(req, burst->msg);
 	req->cur++;
 	srdma_req_advance(req, req->heard_at);
-}
-
-void srdma_rc_req_fail(struct srdma_rc_req *req, u32 idx,
-		       enum srdma_status status)
-{
-	if (srdma_req_dead(req) || srdma_req_behind_fail(req, idx))
-		return;
-	req->failing = true;
-	req->fail_idx = idx;
-	req->fail_status = status;
-	if (req->una == idx)
-		srdma_req_fail_now(req, idx, status);
-}
-
-void srdma_rc_req_abort(struct srdma_rc_req *req)
-{
-	req->mode = SRDMA_REQ_ERROR;
-	if (req->failing) {
-		req->failing = false;
-		req->failed = true;
-	}
-	srdma_req_rearm(req);
-}
-
-void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain)
-{
-	if (srdma_req_dead(req))
-		return;
-	req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
-	/* Somebody now waits for an acknowledge that no packet has requested. */
-	if (drain && req->unasked && srdma_req_outstanding(req) &&
-	    req->cur == req->fresh)
-		req->probe_due = true;
-}
-
-bool srdma_rc_req_drained(const struct srdma_rc_req *req)
-{
-	return req->mode == SRDMA_REQ_DRAIN && req->una == req->fresh;
-}
-
-bool srdma_rc_req_retire(struct srdma_rc_req *req, struct srdma_rc_done *done)
-{
-	if (req->tail == req->head)
-		return false;
-	if (req->tail != req->una)
-		done->status = SRDMA_ST_OK;
-	else if (!srdma_req_dead(req))
-		return false;
-	else if (req->failed && req->tail == req->fail_idx)
-		done->status = req->fail_status;
-	else
-		done->status = SRDMA_ST_FLUSH;
-	done->idx = req->tail++;
-	if (done->status != SRDMA_ST_OK)
-		req->una = req->tail;
-	return true;
 }

@@ -121,6 +121,7 @@ enum srdma_req_next {
 /* What a response packet was. Each of the drops has a counter. */
 enum srdma_req_resp {
 	SRDMA_REQ_ACK,		/* acknowledge; some may be complete now */
+	SRDMA_REQ_SACK,		/* the same, and some are to be repeated */
 	SRDMA_REQ_PLACE,	/* place the payload as the act says */
 	SRDMA_REQ_ATOMIC,	/* place the 8 bytes of act->orig */
 	SRDMA_REQ_RETRY,	/* sequence NAK: going back, next() knows */
@@ -144,18 +145,35 @@ enum srdma_req_timer {
 	SRDMA_TIMER_NR,
 };
 
+/* Holes that the peer has reported and that wait for being filled; most of them. */
+#define SRDMA_REQ_AGAIN		32u
+
+/**
+ * struct srdma_rc_again - packets to be repeated
+ * @psn: the first
+ * @end: behind the last
+ * @stamp: number of the report that asks for them
+ */
+struct srdma_rc_again {
+	u32 psn;
+	u32 end;
+	u8 stamp;
+};
+
 /**
  * struct srdma_rc_burst - what srdma_rc_req_next() wants done
  * @b: the packets; not for SRDMA_NEXT_LOCAL
  * @idx: index of the message (not masked)
  * @msg: the message
  * @probe: an old packet sent to make the peer speak
+ * @again: the peer has reported that it lacks this
  */
 struct srdma_rc_burst {
 	struct srdma_burst b;
 	u32 idx;
 	struct srdma_rc_msg *msg;
 	bool probe;
+	bool again;
 };
 
 /**
@@ -287,6 +305,12 @@ struct srdma_rc_req_attr {
  * @kept: a bit for each PSN, modulo their number: a READ response that is in place
  *	behind a hole; those of no other PSNs are set
  * @kept_count: number of them
+ * @again: ring of what the peer has reported to be missing
+ * @again_out: the oldest of them
+ * @again_count: their number
+ * @stamp: number of the last report; 0 as long as the peer is not known to hold
+ *	anything back
+ * @held: packets that it holds behind a hole, by its last acknowledge
  * @heard_at: last progress, or when the first of now outstanding went, ns
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
@@ -366,6 +390,11 @@ struct srdma_rc_req {
 	bool anew;
 	u32 kept[SRDMA_REQ_KEPT / 32];
 	u32 kept_count;
+	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
+	u32 again_out;
+	u32 again_count;
+	u32 held;
+	u8 stamp;
 	u64 timeout_ns;
 	u64 heard_at;
 	u64 back_at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Internal interfaces of the requester: rc_req.c has the queue and the sending,
- * rc_req_resp.c the responses, rc_req_kept.c what is in place behind a hole,
+ * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_kept.c
+ * what is in place behind a hole, rc_req_again.c what the peer lacks,
  * rc_req_time.c the timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
@@ -41,6 +42,12 @@ static inline bool srdma_req_behind_fail(const struct srdma_rc_req *req,
 	return req->failing && idx - req->tail >= req->fail_idx - req->tail;
 }
 
+/* Is message @idx one more than may be sent after a RNR NAK? */
+static inline bool srdma_req_behind_rnr(const struct srdma_rc_req *req, u32 idx)
+{
+	return req->rnr_open && idx - req->una >= req->rnr_open;
+}
+
 static inline bool srdma_msg_is_local(const struct srdma_rc_msg *msg)
 {
 	return srdma_wr_infos[msg->op].flags & SRDMA_WRI_LOCAL;
@@ -68,6 +75,13 @@ void srdma_req_executed(struct srdma_rc_req *req, u32 psn);
  */
 void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 
+/* The window does not make trains shorter than this, packets. */
+#define SRDMA_REQ_TRAIN_FLOOR	8u
+
+/* The burst at @psn of message @idx, of at most @max packets. */
+void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
+			  u32 max, struct srdma_rc_burst *out);
+
 /* Send again all that is incomplete. */
 void srdma_req_go_back(struct srdma_rc_req *req, u64 now);
 
@@ -77,6 +91,11 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 /* Message @idx fails here and now; all others not complete are flushed. */
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status);
+
+/* rc_req_resp.c */
+
+/* Which started message has @psn? It is one of those outstanding. */
+u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn);
 
 /* rc_req_kept.c: packets are counted from the first of the READ */
 
@@ -110,6 +129,25 @@ u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 const struct srdma_burst *b);
 
+/* rc_req_again.c */
+
+/* The peer holds back what came behind @nak->psn. */
+void srdma_req_repeat_missing(struct srdma_rc_req *req,
+			      const struct srdma_pkt *nak, u64 now);
+
+/* The holes of a selective acknowledge. */
+void srdma_req_take_holes(struct srdma_rc_req *req,
+			  const struct srdma_pkt *pkt);
+
+/* Is anything to be repeated? Then @out is the next burst of it. */
+bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
+			  const struct srdma_burst_limit *limit,
+			  struct srdma_rc_burst *out);
+
+/* It is on its way. */
+void srdma_req_again_sent(struct srdma_rc_req *req,
+			  const struct srdma_burst *b, u64 now);
+
 /* rc_req_time.c */
 
 /* How long to hear nothing before a retry is spent; recomputes the deadline. */
@@ -120,6 +158,16 @@ void srdma_req_set_patience(struct srdma_rc_req *req);
  * went twice, the round trip was no longer than since the first packet.
  */
 void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
+
+/* The answer to @psn measures a round trip. */
+static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,
+				       u64 now)
+{
+	req->rtt_timed = true;
+	req->rtt_psn = psn;
+	req->rtt_una = req->una_psn;
+	req->rtt_at = now;
+}
 
 /* @packets were sent while @was_idle: nothing was outstanding before. */
 void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now);

@@ -22,8 +22,7 @@
 #define RNR_ROW_MAX		9
 #define RNR_BACKOFF_MAX_NS	4000000ull
 
-/* Which started message has @psn? It is one of those outstanding. */
-static u32 find(const struct srdma_rc_req *req, u32 psn)
+u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn)
 {
 	u32 dist = srdma_req_dist(req, psn);
 	u32 count = req->fresh - req->una;
@@ -152,15 +151,19 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 	bool probed = req->probe_out && pkt->psn == req->probe_psn;
 	u32 from = req->una_psn;
 
+	/* If there were holes, it would say so. */
+	req->held = 0;
 	take_credits(req, pkt);
 	srdma_req_executed(req, srdma_psn_next(pkt->psn));
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
-	if (probed && req->una_psn != from && srdma_req_outstanding(req)) {
+	if (probed && req->una_psn != from && srdma_req_outstanding(req) &&
+	    pkt->opcode != SRDMA_RC_SACK) {
 		/*
 		 * Only now did the peer take the packet that the probe
-		 * repeated: it has dropped everything sent behind it.
+		 * repeated: it has dropped everything sent behind it, or
+		 * that was lost, too.
 		 */
 		srdma_req_note_loss(req);
 		srdma_req_go_back(req, now);
@@ -196,7 +199,7 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
 	if (!req->rnr_left) {
-		srdma_req_fail_now(req, find(req, pkt->psn),
+		srdma_req_fail_now(req, srdma_req_find(req, pkt->psn),
 				   SRDMA_ST_RNR_RETRY_EXC);
 		return SRDMA_REQ_FAILED;
 	}
@@ -229,6 +232,8 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 		req->nak_again = true;
 		return SRDMA_REQ_DROP_DUP;
 	}
+	if (pkt->stamp && pkt->stamp == req->stamp)
+		return SRDMA_REQ_DROP_DUP;
 	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
@@ -247,9 +252,13 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	req->probed = false;
 	/* All in flight is lost with it: the next loss is another one. */
 	req->recovering = false;
-	srdma_req_note_loss(req);
-	srdma_req_go_back(req, now);
-	req->rtt_resend = true;
+	if (pkt->stamp) {
+		srdma_req_repeat_missing(req, pkt, now);
+	} else {
+		srdma_req_note_loss(req);
+		srdma_req_go_back(req, now);
+		req->rtt_resend = true;
+	}
 	srdma_req_rearm(req);
 	return SRDMA_REQ_RETRY;
 }
@@ -277,7 +286,7 @@ static enum srdma_req_resp take_nak(struct srdma_rc_req *req,
 	srdma_req_executed(req, pkt->psn);
 	srdma_req_advance(req, now);
 	if (!srdma_req_dead(req))
-		srdma_req_fail_now(req, find(req, pkt->psn), status);
+		srdma_req_fail_now(req, srdma_req_find(req, pkt->psn), status);
 	return SRDMA_REQ_FAILED;
 }
 
@@ -359,7 +368,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 				     const struct srdma_pkt *pkt, u64 now,
 				     struct srdma_rc_req_act *act)
 {
-	u32 idx = find(req, pkt->psn);
+	u32 idx = srdma_req_find(req, pkt->psn);
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 count = pkt->more + 1u, most = count << req->mtu_shift;
 	u32 at = srdma_psn_dist(msg->psn, pkt->psn);
@@ -400,7 +409,7 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 				       const struct srdma_pkt *pkt, u64 now,
 				       struct srdma_rc_req_act *act)
 {
-	u32 idx = find(req, pkt->psn);
+	u32 idx = srdma_req_find(req, pkt->psn);
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 
 	if (!(srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC))
@@ -428,7 +437,8 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
 				      const struct srdma_pkt *pkt)
 {
-	if (pkt->opcode != SRDMA_RC_ACK ||
+	if (!(pkt->op->flags & SRDMA_OP_AETH) ||
+	    pkt->op->flags & (SRDMA_OP_READ_RESP | SRDMA_OP_ATOMIC_ACK) ||
 	    !srdma_psn_before(pkt->psn, req->una_psn) ||
 	    srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
 		return SRDMA_REQ_DROP_GHOST;
@@ -445,12 +455,31 @@ bool srdma_rc_req_expects(const struct srdma_rc_req *req,
 	if (!(pkt->op->flags & SRDMA_OP_READ_RESP) ||
 	    srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
 		return false;
-	idx = find(req, pkt->psn);
+	idx = srdma_req_find(req, pkt->psn);
 	msg = srdma_rc_req_msg(req, idx);
 	at = srdma_psn_dist(msg->psn, pkt->psn);
 	return msg->op == SRDMA_WR_READ && !msg->answered &&
 	       (at == msg->done >> req->mtu_shift ||
 		(at && at == msg->high));
+}
+
+/* It acknowledges as others do; and then the holes. Not inlined: it is rare. */
+static noinline enum srdma_req_resp take_sack(struct srdma_rc_req *req,
+					      const struct srdma_pkt *pkt,
+					      u64 now)
+{
+	if (srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
+		return SRDMA_REQ_DROP_KIND;
+	if (srdma_req_dist(req, pkt->psn) < srdma_req_dist(req, req->max_psn)) {
+		if (!req->heard)
+			srdma_req_first_answer(req, now);
+		if (take_ack(req, pkt, now) == SRDMA_REQ_FAILED)
+			return SRDMA_REQ_FAILED;
+	} else if (take_ghost(req, pkt) == SRDMA_REQ_DROP_GHOST) {
+		return SRDMA_REQ_DROP_GHOST;
+	}
+	srdma_req_take_holes(req, pkt);
+	return SRDMA_REQ_SACK;
 }
 
 enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
@@ -461,6 +490,8 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 		return SRDMA_REQ_DROP_ERROR;
 	if (!(pkt->op->flags & SRDMA_OP_RESP))
 		return SRDMA_REQ_DROP_KIND;
+	if (pkt->opcode == SRDMA_RC_SACK)
+		return take_sack(req, pkt, now);
 	if (srdma_req_dist(req, pkt->psn) >= srdma_req_dist(req, req->max_psn))
 		return take_ghost(req, pkt);
 	if (!req->heard)

@@ -31,6 +31,7 @@ void srdma_rc_resp_init(struct srdma_rc_resp *resp,
 	resp->mtu = attr->mtu;
 	resp->mtu_shift = ilog2(attr->mtu);
 	resp->min_rnr_timer = attr->min_rnr_timer;
+	srdma_resp_hold_init(resp);
 }
 
 void srdma_rc_resp_update(struct srdma_rc_resp *resp, u8 min_rnr_timer)
@@ -79,8 +80,15 @@ void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
  * If the network changed the order of its packets, each NAK would cost it a
  * retry, or replace a RNR NAK that was not sent yet.
  */
-static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp, u32 psn)
+static enum srdma_resp_verdict gap(struct srdma_rc_resp *resp,
+				   const struct srdma_pkt *pkt)
 {
+	u32 psn = pkt->psn;
+
+	if (resp->hole_count) {
+		srdma_resp_passes_hole(resp, pkt);
+		return SRDMA_RESP_DROP_GAP;
+	}
 	if (!resp->gap || (!resp->told_rnr &&
 			   !srdma_psn_after(psn, resp->gap_psn)))
 		srdma_resp_nak(resp, srdma_aeth_nak(SRDMA_NAK_PSN_SEQ),
@@ -160,6 +168,10 @@ static enum srdma_resp_verdict duplicate(struct srdma_rc_resp *resp,
 	struct srdma_rc_res *res;
 	u32 slot;
 
+	if (resp->hole_count)
+		srdma_resp_passes_hole(resp, pkt);
+	if (resp->asked && pkt->psn == resp->asked_psn)
+		srdma_resp_came_twice(resp);
 	if (!(pkt->op->flags & SRDMA_OP_RD_ATOMIC)) {
 		resp->ack_due = true;
 		return SRDMA_RESP_DUP;
@@ -293,8 +305,10 @@ enum srdma_resp_verdict srdma_rc_resp_request(struct srdma_rc_resp *resp,
 
 	if (resp->dead)
 		return SRDMA_RESP_DROP_ERROR;
+	if (unlikely(pkt->stamp && resp->hole_count))
+		srdma_resp_stamped(resp, pkt);
 	if (ahead > 0)
-		return gap(resp, pkt->psn);
+		return gap(resp, pkt);
 	if (ahead < 0)
 		return duplicate(resp, pkt, act);
 	return expected(resp, pkt, act);
@@ -353,6 +367,7 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 			  const struct srdma_rc_resp_act *act)
 {
 	u32 packets = srdma_burst_packets(act->len, resp->mtu_shift);
+	bool told = resp->gap;
 
 	if (act->flags & SRDMA_ACT_DUP) {
 		/* The key of this request was checked, so it is the one to use. */
@@ -370,6 +385,8 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 		keep(resp, pkt, act);
 	else
 		commit_payload(resp, pkt, act);
+	if (unlikely(resp->hole_count))
+		srdma_resp_moved(resp, pkt, told);
 	if (act->flags & SRDMA_ACT_END)
 		resp->msn = srdma_psn_next(resp->msn);
 }
@@ -386,6 +403,8 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 	if (act->flags & SRDMA_ACT_DUP)
 		return;
 	srdma_resp_nak_why(resp, why, pkt->psn);
+	/* The requester comes back with all that follows. */
+	resp->hole_count = 0;
 	/* What follows a RNR NAK is dropped without another NAK (9.7.5.2). */
 	resp->gap = true;
 	resp->told_rnr = why == SRDMA_WHY_NO_RWQE;

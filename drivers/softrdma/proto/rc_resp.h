@@ -17,6 +17,11 @@
  *   srdma_rc_resp_sent()	it is on its way
  *
  * so that one acknowledge answers all packets of one run.
+ *
+ * A caller that can hold requests back asks srdma_rc_resp_wants() of one that is not
+ * expected, and calls srdma_rc_resp_hold() when it has put it aside. It gives those
+ * that have become expected before any other, and when a run ends while
+ * srdma_rc_resp_waits(), calls srdma_rc_resp_report().
  */
 #ifndef SRDMA_PROTO_RC_RESP_H
 #define SRDMA_PROTO_RC_RESP_H
@@ -148,12 +153,32 @@ struct srdma_rc_part {
 	u32 end_psn;
 };
 
+/* Holes in what has come; a packet that would make one more is not held. */
+#define SRDMA_RESP_HOLES	32u
+
+/**
+ * struct srdma_rc_hole - PSNs that have not come, in front of some that have
+ * @psn: the first
+ * @end: behind the last
+ * @since: when it was seen, ns; 0: just now
+ * @due: since then, time enough has passed to report it
+ * @number: of the report about it; 0 if there was none, or in vain
+ */
+struct srdma_rc_hole {
+	u32 psn;
+	u32 end;
+	u64 since;
+	bool due;
+	u8 number;
+};
+
 /* Which response is to be sent next. */
 enum srdma_resp_out {
 	SRDMA_OUT_NONE,		/* nothing */
 	SRDMA_OUT_ACK,		/* ACK, NAK or RNR NAK: @syndrome says it */
 	SRDMA_OUT_READ,		/* READ responses; none carry data if b.len is 0 */
 	SRDMA_OUT_ATOMIC,	/* ATOMIC ACK with @orig */
+	SRDMA_OUT_SACK,		/* srdma_rc_resp_fill_sack() says the rest */
 };
 
 /**
@@ -209,6 +234,19 @@ struct srdma_rc_resp_attr {
  * @gap: a NAK was given for @epsn; no other until it comes, or until the
  *	requester is seen to have gone back without it coming
  * @told_rnr: that NAK was RNR: no other at all until @epsn comes
+ * @holes: what is missing, in order, if anything behind @epsn is held
+ * @hole_count: number of them
+ * @held_end: behind the last PSN that is held
+ * @waits: srdma_rc_resp_report() is to be called
+ * @hold_ns: how long a hole is left alone
+ * @asked: @asked_psn was, and has not come twice since
+ * @asked_psn: PSN of the last NAK for a hole
+ * @back_end: @held_end at that time: up to there, all is sent again
+ * @asked_since: when that hole was seen, ns
+ * @late_ns: how much later the packet came; 0 before it has
+ * @sacks: the requester knows selective acknowledges
+ * @number: of the last report
+ * @late_since: when a hole was seen whose report was not needed, ns; 0 for none
  * @in: SRDMA_OP_SEND or SRDMA_OP_WRITE inside such a message, else 0
  * @offset: bytes of the message received
  * @left: WRITE: bytes still to come
@@ -239,6 +277,20 @@ struct srdma_rc_resp {
 	u32 gap_psn;
 	bool gap;
 	bool told_rnr;
+
+	bool waits;
+	bool asked;
+	u32 asked_psn;
+	u32 back_end;
+	u64 asked_since;
+	u32 late_ns;
+	bool sacks;
+	u8 number;
+	u64 late_since;
+	u32 hold_ns;
+	u32 held_end;
+	u32 hole_count;
+	struct srdma_rc_hole holes[SRDMA_RESP_HOLES];
 
 	u32 in;
 	u32 offset;
@@ -306,6 +358,41 @@ static inline bool srdma_rc_resp_expects(const struct srdma_rc_resp *resp,
 	return pkt->psn == resp->epsn;
 }
 
+/*
+ * Is @pkt, which is not expected, one to be held back until it is? Not if it is held
+ * already. Otherwise give it to srdma_rc_resp_request(), which drops it.
+ */
+bool srdma_rc_resp_wants(const struct srdma_rc_resp *resp,
+			 const struct srdma_pkt *pkt);
+
+/* @pkt, of which the core wants that, is held back. */
+void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
+			const struct srdma_pkt *pkt);
+
+/* Is anything missing in front of what is held? If not, nothing is to be held. */
+static inline bool srdma_rc_resp_holds(const struct srdma_rc_resp *resp)
+{
+	return resp->hole_count;
+}
+
+/* What was held is not any more: it was given up. */
+void srdma_rc_resp_forget(struct srdma_rc_resp *resp);
+
+/* Is srdma_rc_resp_report() to be called? */
+static inline bool srdma_rc_resp_waits(const struct srdma_rc_resp *resp)
+{
+	return resp->waits;
+}
+
+/**
+ * srdma_rc_resp_report() - something is missing, or has come
+ * @resp: responder
+ * @now: the time, ns
+ *
+ * Return: when to call again, unless it is called before; 0 for never.
+ */
+u64 srdma_rc_resp_report(struct srdma_rc_resp *resp, u64 now);
+
 /* Is any response to be sent? */
 static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)
 {
@@ -340,6 +427,10 @@ static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
 	return end == (out->is_part ? resp->parts[resp->part_out].end_psn :
 				      resp->res[out->res].end_psn);
 }
+
+/* SRDMA_OUT_SACK: what is missing, to @pkt. */
+void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
+			     struct srdma_pkt *pkt);
 
 /* The response of the last srdma_rc_resp_next() is on its way. */
 void srdma_rc_resp_sent(struct srdma_rc_resp *resp,

@@ -15,6 +15,7 @@
 #include "psn.h"
 #include "rc_resp.h"
 #include "rc_resp_priv.h"
+#include "wire.h"
 
 /* How many slots were filled after @slot. */
 static u32 age(const struct srdma_rc_resp *resp, u32 slot)
@@ -210,8 +211,15 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 	if (resp->nak_due) {
 		fill_single(out, SRDMA_RC_ACK, resp->nak_psn);
 		out->syndrome = resp->nak_syndrome;
+		if (resp->hole_count)
+			out->b.stamp = srdma_resp_next_number(resp);
 		out->fatal = resp->dead;
 		return SRDMA_OUT_ACK;
+	}
+	if (resp->ack_due && resp->hole_count && resp->sacks) {
+		fill_single(out, SRDMA_RC_SACK, resp->ack_psn);
+		out->b.stamp = srdma_resp_next_number(resp);
+		return SRDMA_OUT_SACK;
 	}
 	if (resp->ack_due) {
 		/*
@@ -234,6 +242,12 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 		/* A NAK acknowledges what is in front of it as well. */
 		resp->nak_due = false;
 		resp->ack_due = false;
+		if (out->b.stamp)
+			srdma_resp_reported(resp, out->b.stamp, 1);
+		return;
+	}
+	if (out->b.first == SRDMA_RC_SACK) {
+		srdma_resp_reported(resp, out->b.stamp, SRDMA_SACK_HOLES);
 		return;
 	}
 	if (out->is_part) {
@@ -244,7 +258,8 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 	}
 	res = &resp->res[out->res];
 	res->cur_psn = end;
-	if (end == resp->epsn)
+	/* But of holes it says nothing. */
+	if (end == resp->epsn && !resp->hole_count)
 		resp->ack_due = false;
 	if (srdma_psn_dist(res->psn, end) >
 	    srdma_psn_dist(res->psn, res->sent_psn))

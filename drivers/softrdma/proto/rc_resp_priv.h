@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Internal interfaces of the responder: rc_resp.c judges requests,
- * rc_resp_out.c makes the responses.
+ * rc_resp_hold.c knows what is missing, rc_resp_out.c makes the responses.
  */
 #ifndef SRDMA_PROTO_RC_RESP_PRIV_H
 #define SRDMA_PROTO_RC_RESP_PRIV_H
@@ -16,6 +16,31 @@
 void srdma_resp_nak(struct srdma_rc_resp *resp, u8 syndrome, u32 psn);
 void srdma_resp_nak_why(struct srdma_rc_resp *resp, enum srdma_resp_why why,
 			u32 psn);
+
+/* rc_resp_hold.c */
+
+void srdma_resp_hold_init(struct srdma_rc_resp *resp);
+
+/* There are holes, and @pkt came, which is not expected. */
+void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
+			    const struct srdma_pkt *pkt);
+
+/* @pkt has the number of a report: it repeats what that has reported. */
+void srdma_resp_stamped(struct srdma_rc_resp *resp,
+			const struct srdma_pkt *pkt);
+
+/* There are holes, and epsn has moved by @pkt. @told: a NAK had been given. */
+void srdma_resp_moved(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
+		      bool told);
+
+/* The packet that was asked for last came once more. */
+void srdma_resp_came_twice(struct srdma_rc_resp *resp);
+
+/* Of the next report. */
+u8 srdma_resp_next_number(const struct srdma_rc_resp *resp);
+
+/* The report with @number, of @most holes, is on its way. */
+void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number, u32 most);
 
 /* rc_resp_out.c */
 

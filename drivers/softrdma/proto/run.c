@@ -83,8 +83,9 @@ u32 srdma_run_add(struct srdma_pkt *run, const struct srdma_wire_bth *bth,
 	if (srdma_opcode_get(bth->opcode)->hdr_len != SRDMA_BTH_LEN ||
 	    !same_connection(run, bth))
 		return 0;
-	if ((apsn & SRDMA_PSN_MASK) !=
-	    srdma_psn_add(run->psn, run->more + 1u))
+	if ((apsn & ~SRDMA_BTH_ACKREQ) !=
+	    (srdma_psn_add(run->psn, run->more + 1u) |
+	     (u32)run->stamp << SRDMA_BTH_STAMP_SHIFT))
 		return 0;
 	if (wire_len & 3 || wire_len <= SRDMA_BTH_LEN + SRDMA_ICRC_LEN + pad)
 		return 0;

@@ -53,6 +53,7 @@ static void fill_uc_burst(const struct srdma_uc_req *req,
 	b->psn = req->psn;
 	b->ack_req = false;
 	b->resend = false;
+	b->stamp = 0;
 	b->solicited = b->offset + b->len == msg->len &&
 		       msg->flags & SRDMA_WR_SOLICITED;
 }

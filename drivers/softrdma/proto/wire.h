@@ -36,7 +36,8 @@
  * @flags: solicited event, MigReq, pad count, transport version
  * @pkey: partition key
  * @qpn: FECN, BECN and 6 reserved bits, then the 24-bit destination QP
- * @apsn: AckReq and 7 reserved bits, then the 24-bit PSN
+ * @apsn: AckReq and 7 reserved bits, which are ours (struct srdma_wire_sack), then
+ *	the 24-bit PSN
  */
 struct srdma_wire_bth {
 	u8 opcode;
@@ -56,6 +57,8 @@ static_assert(sizeof(struct srdma_wire_bth) == 12);
 #define SRDMA_BTH_FECN		0x80000000u	/* qpn word */
 #define SRDMA_BTH_BECN		0x40000000u	/* qpn word */
 #define SRDMA_BTH_ACKREQ	0x80000000u	/* apsn word */
+#define SRDMA_BTH_STAMP_SHIFT	24	/* apsn word: the reserved bits */
+#define SRDMA_BTH_STAMP_MASK	0x7fu
 #define SRDMA_BTH_RESV8_OFF	4	/* the byte the ICRC reads as ff */
 
 /**
@@ -103,6 +106,36 @@ struct srdma_wire_atomic_ack {
 	__be64 orig;
 } __packed;
 static_assert(sizeof(struct srdma_wire_atomic_ack) == 8);
+
+/* Holes that one selective acknowledge reports. */
+#define SRDMA_SACK_HOLES	5
+
+/**
+ * struct srdma_wire_sack - what a selective acknowledge adds to the AETH
+ * @held: packets that came behind a hole, and need not come again
+ * @holes: packets that are missing, 8 bits, 255 for that or more; then the 24-bit PSN
+ *	of the first. 0 packets: no hole
+ *
+ * This is our own, under an opcode that the specification leaves to manufacturers.
+ * Nobody gets one who has not shown that they know it: the NAK of a responder that
+ * holds packets back has a number, 1 .. 63, in the reserved bits of its BTH, which
+ * others ignore. A requester that knows it repeats the packet with the same number
+ * there. Each selective acknowledge that reports holes has a new one. While there are
+ * holes, packets that are no repetition have the last number, and SRDMA_STAMP_FRESH.
+ * This alone has all holes reported again.
+ */
+struct srdma_wire_sack {
+	__be32 held;
+	__be32 holes[SRDMA_SACK_HOLES];
+} __packed;
+static_assert(sizeof(struct srdma_wire_sack) == 24);
+
+#define SRDMA_STAMP_NUMBERS	63u
+#define SRDMA_STAMP_FRESH	0x40u
+#define SRDMA_STAMP_ALL		SRDMA_STAMP_FRESH
+
+#define SRDMA_SACK_COUNT_SHIFT	24
+#define SRDMA_SACK_COUNT_MAX	0xffu
 
 /**
  * struct srdma_wire_deth - datagram extended transport header
@@ -156,8 +189,8 @@ static_assert(sizeof(struct srdma_wire_feth) == 4);
 
 /*
  * The most header bytes any opcode has (compare and swap: BTH and
- * AtomicETH). A receiver that can see this many, or the whole of a shorter
- * packet, can parse it.
+ * AtomicETH; selective acknowledge: BTH, AETH and holes). A receiver that can
+ * see this many, or the whole of a shorter packet, can parse it.
  */
 #define SRDMA_HDR_MAX		40
 

@@ -125,6 +125,7 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 		srdma_failure_heard(qp, pkt);
 		return;
 	case SRDMA_REQ_ACK:
+	case SRDMA_REQ_SACK:
 	case SRDMA_REQ_RETRY:
 	case SRDMA_REQ_RNR_WAIT:
 	case SRDMA_REQ_DROP_GHOST:

@@ -13,6 +13,7 @@
 #include "proto/ud.h"
 #include "responder/drain.h"
 #include "responder/execute.h"
+#include "responder/hold.h"
 #include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/drop.h"
@@ -384,6 +385,8 @@ static void serve_rc(struct srdma_request *r)
 
 	if (srdma_rc_resp_expects(rc, &r->pkt))
 		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, rc->mtu);
+	else if (srdma_hold_back(r->qp, r->skb, &r->pkt))
+		return;
 	verdict = srdma_rc_resp_request(rc, &r->pkt, &r->act);
 	srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict, r->pkt.more + 1);
 	trace_srdma_packet(r->qp, r->skb, &r->pkt, SRDMA_STAT_REQ + verdict);
@@ -585,20 +588,51 @@ static int flush(struct srdma_qp *qp, int budget)
 	return budget;
 }
 
+/* What was held and has become expected. Returns what is left of the budget. */
+static int serve_held(struct srdma_qp *qp, int budget)
+{
+	struct sk_buff *skb;
+	u32 psn;
+
+	srdma_hold_end_of(qp);
+	if (!srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
+		srdma_hold_drop(qp);
+		return budget;
+	}
+	while (budget > 0 && srdma_hold_any(qp) && (skb = srdma_hold_take(qp))) {
+		psn = qp->resp.rc.epsn;
+		budget -= serve_all(qp, skb);
+		srdma_hold_end_of(qp);
+		srdma_hold_taken(qp, psn);
+		srdma_packet_in_free(skb);
+	}
+	srdma_hold_settle(qp);
+	return budget;
+}
+
 bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 		       int budget)
 {
 	struct srdma_qp *qp = container_of(engine, struct srdma_qp, recv);
 	struct sk_buff *skb;
 
+	/* The budget may have ended before it was taken. */
+	if (unlikely(srdma_hold_any(qp)))
+		budget = serve_held(qp, budget);
 	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
 		/* To free one costs something, too. */
 		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
 			  serve_all(qp, skb) : 1;
 		srdma_packet_in_free(skb);
+		if (unlikely(srdma_hold_any(qp)))
+			budget = serve_held(qp, budget);
 	}
-	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
+	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
+		if (unlikely(srdma_rc_resp_waits(&qp->resp.rc) ||
+			     events & BIT(SRDMA_EVENT_TIMER)))
+			srdma_hold_time(qp);
 		budget = srdma_reply(qp, budget);
+	}
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
 		budget = flush(qp, budget);
 	return budget <= 0;

@@ -112,6 +112,8 @@ static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 		.more = srdma_rc_resp_more(&qp->resp.rc, burst),
 	};
 
+	if (unlikely(out == SRDMA_OUT_SACK))
+		srdma_rc_resp_fill_sack(&qp->resp.rc, &hdr);
 	if (out == SRDMA_OUT_READ && b.len)
 		tx.payload = &payload.base;
 	return srdma_tx_send(&tx, count);

@@ -8,6 +8,7 @@
 #include "posting/srq.h"
 #include "responder/drain.h"
 #include "responder/execute.h"
+#include "responder/hold.h"
 #include "responder/responder.h"
 #include "wire/path.h"
 
@@ -24,6 +25,7 @@ int srdma_responder_init(struct srdma_qp *qp)
 	if (!resp->rwqe)
 		return -ENOMEM;
 	srdma_path_init(&resp->path);
+	srdma_hold_init(qp);
 	resp->who = (struct srdma_mem_who) {
 		.keys = &qp->dev->keys,
 		.pd = qp->pd,
@@ -45,6 +47,7 @@ void srdma_responder_uninit(struct srdma_qp *qp)
 	struct srdma_responder *resp = &qp->resp;
 
 	srdma_drain_del(qp);
+	srdma_hold_clear(qp);
 	srdma_engine_uninit(&qp->recv);
 	srdma_path_drop(&resp->path);
 	kfree(resp->res);
@@ -92,6 +95,7 @@ void srdma_responder_query(const struct srdma_qp *qp, struct ib_qp_attr *attr)
 void srdma_responder_reset(struct srdma_qp *qp)
 {
 	srdma_drain_del(qp);
+	srdma_hold_clear(qp);
 	srdma_engine_clear(&qp->recv);
 	srdma_path_drop(&qp->resp.path);
 	qp->resp.has_rwqe = false;

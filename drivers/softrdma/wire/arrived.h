@@ -26,6 +26,7 @@ enum srdma_packet_in_kind {
  * struct srdma_packet_in - in skb->cb, from the receive hook to the engine
  * @dev: device it is for
  * @payload: offset in the skb of the payload of the current packet
+ * @psn: while it is held (responder/hold.c): PSN of the next packet
  * @next: wire: offset in the skb of the next packet's BTH
  * @left: packets that have not been looked at
  * @seg: wire: bytes behind the UDP header of every packet but the last
@@ -36,6 +37,7 @@ enum srdma_packet_in_kind {
  * @to_group: each member of a multicast group has a copy
  * @is_looped: from a QP of the same device, also one by one (wire/frame.h)
  * @same_id: wire: it does not; all have had that of the first
+ * @is_held: wire: its packets were looked at, and found right, before
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
  *	is for; 0 before there was one: then @icrc is not known either
  * @icrc: what the ICRCs of all packets have in common
@@ -49,7 +51,10 @@ enum srdma_packet_in_kind {
  */
 struct srdma_packet_in {
 	struct srdma_dev *dev;
-	u32 payload;
+	union {
+		u32 payload;
+		u32 psn;
+	};
 	u32 next;
 	u16 left;
 	u16 seg;
@@ -59,6 +64,7 @@ struct srdma_packet_in {
 	bool to_group : 1;
 	bool is_looped : 1;
 	bool same_id : 1;
+	bool is_held : 1;
 	u16 icrc_len;
 	u8 order;
 	u8 value;

@@ -29,6 +29,48 @@ static bool is_loop(const struct sk_buff *skb)
 	return srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP;
 }
 
+/**
+ * srdma_packet_in_hold - the packet last returned, to be looked at later
+ * @skb: what arrived; not looped
+ * @psn: of the packet
+ *
+ * It becomes the next and only one.
+ */
+void srdma_packet_in_hold(struct sk_buff *skb, u32 psn)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+
+	in->index--;
+	in->next -= in->seg;
+	in->left = 1;
+	in->psn = psn;
+	in->is_held = true;
+	/* It has been done; but its silence is about the answer. */
+	if (in->order != SRDMA_NL_ACT_SILENT)
+		in->order = 0;
+}
+
+/**
+ * srdma_packet_in_hold_more - the packet last returned, behind one that is held
+ * @held: what srdma_packet_in_hold() has made of a packet in front of it
+ * @skb: what it came in
+ * @psn: of the packet
+ *
+ * Return: whether it is the next one in the same skb, and held with those before it.
+ */
+bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
+			       u32 psn)
+{
+	struct srdma_packet_in *in = srdma_packet_in(held);
+
+	if (held->head != skb->head ||
+	    in->index + in->left + 1 != srdma_packet_in(skb)->index ||
+	    srdma_psn_add(in->psn, in->left) != psn)
+		return false;
+	in->left++;
+	return true;
+}
+
 static bool is_v6(const struct sk_buff *skb)
 {
 	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
@@ -214,7 +256,7 @@ static bool icrc_is_right(struct sk_buff *skb, struct srdma_skb_walk *walk,
 	u16 step = in->same_id ? 0 : in->index;
 	u16 ip_id;
 
-	if (in->kind == SRDMA_PACKET_IN_TRUSTED)
+	if (in->kind == SRDMA_PACKET_IN_TRUSTED || in->is_held)
 		return true;
 	if (in->is_v6)
 		return icrc_matches(skb, walk, bth, len, 0);
@@ -356,6 +398,8 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 		srdma_drop(in->dev, why, 1);
 		return SRDMA_FOUND_BAD;
 	}
+	if (unlikely(in->is_held))
+		return SRDMA_FOUND_PACKET;
 	srdma_stat_inc(in->dev, SRDMA_STAT_RX_PACKETS);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
 		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
@@ -421,6 +465,8 @@ noinline void srdma_packet_in_join_more(struct sk_buff *skb,
 		headers = join_looped(skb, pkt);
 	else
 		join_wire(skb, walk, pkt, mtu);
+	if (in->is_held)
+		return;
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
 		       ALIGN(pkt->payload_len - alone, 4) + headers +

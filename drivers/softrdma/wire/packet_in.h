@@ -39,6 +39,10 @@ bool srdma_packet_in_is_multicast(const struct sk_buff *skb);
 void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
 			       struct in6_addr *dst);
 
+void srdma_packet_in_hold(struct sk_buff *skb, u32 psn);
+bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
+			       u32 psn);
+
 enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 				      struct srdma_skb_walk *walk,
 				      struct srdma_qp *qp, bool responses,

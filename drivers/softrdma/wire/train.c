@@ -119,6 +119,7 @@ static void put_headers(const struct srdma_builder *b, u32 i, u8 *p, u32 len)
 	bth->flags = b->flags | srdma_pkt_pad(len) << SRDMA_BTH_PAD_SHIFT |
 		     (last && burst->solicited ? SRDMA_BTH_SE : 0);
 	bth->apsn = cpu_to_be32(srdma_burst_psn(burst, i) |
+			(u32)burst->stamp << SRDMA_BTH_STAMP_SHIFT |
 			(last && burst->ack_req ? SRDMA_BTH_ACKREQ : 0));
 }
 

@@ -15,7 +15,7 @@
 #define NS_PER_STEP	1000
 
 static const uint8_t responses[] = {
-	0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x11, 0x11, 0x12,
+	0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x11, 0x11, 0x12, 0xd1, 0xd1,
 };
 
 static const uint8_t posts[] = {
@@ -137,6 +137,20 @@ static void send(struct fuzz_req *f, struct input *in)
 	}
 }
 
+static void choose_holes(struct input *in, const struct fuzz_req *f,
+			 struct srdma_pkt *want)
+{
+	uint32_t psn = f->req.una_psn;
+	uint32_t i;
+
+	want->sack.held = in_u8(in) < 0xf0 ? in_u8(in) : in_u32(in);
+	for (i = in_u8(in) % (SRDMA_SACK_HOLES + 1); i; i--) {
+		psn = srdma_psn_add(psn, in_step(in));
+		want->sack.holes[i - 1].psn = psn;
+		want->sack.holes[i - 1].count = in_u8(in);
+	}
+}
+
 static bool choose_response(struct input *in, const struct fuzz_req *f,
 			    struct srdma_pkt *pkt)
 {
@@ -154,6 +168,10 @@ static bool choose_response(struct input *in, const struct fuzz_req *f,
 		want.psn = srdma_psn_add(want.psn, in_u8(in));
 	want.aeth.syndrome = base & 4 ? in_u8(in) : 0x1f;
 	want.aeth.msn = (f->req.ssn + in_step(in)) & 0xffffff;
+	if (base & 0x10)
+		want.stamp = in_u8(in) & 0x7f;
+	if (op->flags & SRDMA_OP_SACK)
+		choose_holes(in, f, &want);
 	if (op->payload == SRDMA_PAY_MTU)
 		want.payload_len = f->mtu;
 	else if (op->payload != SRDMA_PAY_NONE)
@@ -180,7 +198,7 @@ static void take_response(struct fuzz_req *f, struct input *in)
 	CHECK(act.idx - f->req.tail < f->req.head - f->req.tail);
 	msg = srdma_rc_req_msg(&f->req, act.idx);
 	/* Never beyond the buffer, never what is in place already. */
-	CHECK(act.offset == msg->done && !msg->answered);
+	CHECK(act.offset >= msg->done && !msg->answered);
 	if (msg->op != SRDMA_WR_FLUSH && msg->op != SRDMA_WR_ATOMIC_WRITE)
 		CHECK((uint64_t)act.offset + act.len <= msg->len);
 	else

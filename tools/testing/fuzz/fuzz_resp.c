@@ -25,6 +25,7 @@ static const uint8_t requests[] = {
  * @mtu: path MTU, bytes
  * @dead: it has said that the QP goes to error
  * @msn: highest number of messages it may have counted
+ * @now: the clock, ns
  */
 struct fuzz_resp {
 	struct srdma_rc_resp resp;
@@ -32,6 +33,7 @@ struct fuzz_resp {
 	uint32_t mtu;
 	bool dead;
 	uint32_t msn;
+	uint64_t now;
 };
 
 /* A payload length that the opcode may have, or nearly. */
@@ -62,7 +64,9 @@ static bool choose_packet(struct input *in, const struct fuzz_resp *f,
 	want.opcode = requests[in_u8(in) % sizeof(requests)];
 	want.psn = srdma_psn_add(f->resp.epsn, in_step(in));
 	want.payload_len = choose_length(in, want.opcode, f->mtu);
-	want.ack_req = in_u8(in) & 1;
+	want.stamp = in_u8(in);
+	want.ack_req = want.stamp & 1;
+	want.stamp = want.stamp < 0x80 ? 0 : want.stamp & 0x7f;
 	if (srdma_opcode_get(want.opcode)->flags & SRDMA_OP_ATOMIC) {
 		want.atomic.va = in_u8(in) * 8ull;
 		want.atomic.swap_add = in_u8(in);
@@ -147,6 +151,48 @@ static void execute(struct fuzz_resp *f, struct input *in,
 		f->dead = true;
 }
 
+/* What is missing lies between what is expected and what is held, in order. */
+static void check_holes(const struct fuzz_resp *f)
+{
+	const struct srdma_rc_resp *r = &f->resp;
+	uint32_t last = 0, i;
+
+	CHECK(r->hole_count <= SRDMA_RESP_HOLES);
+	for (i = 0; i < r->hole_count; i++) {
+		uint32_t psn = srdma_psn_dist(r->epsn, r->holes[i].psn);
+		uint32_t end = srdma_psn_dist(r->epsn, r->holes[i].end);
+
+		CHECK(psn >= last && psn < end);
+		CHECK(end < srdma_psn_dist(r->epsn, r->held_end));
+		last = end + 1;
+	}
+}
+
+/* A caller without memory for it gives it to be dropped. */
+static bool hold(struct fuzz_resp *f, struct input *in,
+		 const struct srdma_pkt *pkt)
+{
+	if (!srdma_rc_resp_wants(&f->resp, pkt) || in_u8(in) > 0xe0)
+		return false;
+	CHECK(!f->dead && srdma_psn_after(pkt->psn, f->resp.epsn));
+	srdma_rc_resp_hold(&f->resp, pkt);
+	check_holes(f);
+	return true;
+}
+
+/* And one that has lost it, or been told that it is not needed, forgets. */
+static void pass_time(struct fuzz_resp *f, struct input *in)
+{
+	uint64_t at;
+
+	f->now += 1 + in_u16(in);
+	at = srdma_rc_resp_report(&f->resp, f->now);
+	CHECK(!at || at > f->now);
+	CHECK(!srdma_rc_resp_waits(&f->resp));
+	if (in_u8(in) == 0xff)
+		srdma_rc_resp_forget(&f->resp);
+}
+
 static void take_request(struct fuzz_resp *f, struct input *in)
 {
 	struct srdma_rc_resp_act act;
@@ -157,6 +203,8 @@ static void take_request(struct fuzz_resp *f, struct input *in)
 	if (!choose_packet(in, f, &pkt))
 		return;
 	join(in, f, &pkt);
+	if (hold(f, in, &pkt))
+		return;
 	verdict = srdma_rc_resp_request(&f->resp, &pkt, &act);
 	CHECK(verdict < SRDMA_RESP_NR);
 	CHECK(f->resp.epsn == epsn);
@@ -169,6 +217,10 @@ static void take_request(struct fuzz_resp *f, struct input *in)
 	CHECK(pkt.psn == epsn || act.flags & SRDMA_ACT_DUP);
 	check_act(f, &pkt, &act, verdict);
 	execute(f, in, &pkt, &act);
+	/* As those that were held are given before any other. */
+	if (f->resp.hole_count && f->resp.holes[0].psn != f->resp.epsn)
+		srdma_rc_resp_forget(&f->resp);
+	check_holes(f);
 	CHECK(f->resp.epsn <= 0xffffff);
 	CHECK(f->resp.msn == f->msn);
 }
@@ -184,7 +236,7 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 	check_limit(&out->b, limit);
 	CHECK(out->b.psn <= 0xffffff);
 	/* What is answered was executed, and all of it lies inside. */
-	if (kind != SRDMA_OUT_ACK) {
+	if (kind != SRDMA_OUT_ACK && kind != SRDMA_OUT_SACK) {
 		res = &f->res[out->res];
 		CHECK(out->res < f->resp.nres);
 		CHECK(srdma_psn_dist(res->psn, out->b.psn) + out->b.count <=
@@ -198,6 +250,19 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 	}
 	CHECK(sum == out->b.len);
 	CHECK(out->b.offset + out->b.len <= SRDMA_MSG_MAX);
+}
+
+static void check_sack(const struct fuzz_resp *f)
+{
+	struct srdma_pkt pkt;
+	uint32_t i;
+
+	srdma_rc_resp_fill_sack(&f->resp, &pkt);
+	CHECK(f->resp.hole_count);
+	CHECK(pkt.sack.held < srdma_psn_dist(f->resp.epsn, f->resp.held_end));
+	for (i = 0; i < SRDMA_SACK_HOLES; i++)
+		CHECK(!pkt.sack.holes[i].count ||
+		      srdma_psn_before(pkt.sack.holes[i].psn, f->resp.held_end));
 }
 
 /* What was answered before may be gone: only the first time it is an error. */
@@ -228,6 +293,8 @@ static void send_responses(struct fuzz_resp *f, struct input *in)
 		if (kind == SRDMA_OUT_NONE)
 			return;
 		check_out(f, kind, &out, &limit);
+		if (kind == SRDMA_OUT_SACK)
+			check_sack(f);
 		if (kind == SRDMA_OUT_READ && in_u8(in) == 0xff) {
 			fail_read(f, &out);
 			continue;
@@ -255,6 +322,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			take_request(&f, &in);
 		else if (what < 0xf0)
 			send_responses(&f, &in);
+		else if (what < 0xf4)
+			pass_time(&f, &in);
 		else if (what < 0xf8)
 			srdma_rc_resp_credit(&f.resp);
 		else

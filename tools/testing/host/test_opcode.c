@@ -68,6 +68,7 @@ static const struct row {
 	{ 0x64, SRDMA_TP_UD, "DETH",		O, "q<>rc" },
 	{ 0x65, SRDMA_TP_UD, "DETH ImmDt",	O, "q<>rc" },
 	{ 0x81, SRDMA_TP_CNP, "reserved",	N, ".<>.." },
+	{ 0xd1, SRDMA_TP_RC, "AETH SACK",	N, "a<>.." },
 };
 
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
@@ -86,6 +87,7 @@ static const struct {
 	{ "ImmDt", SRDMA_OP_IMM, 4 },
 	{ "IETH", SRDMA_OP_IETH, 4 },
 	{ "FETH", SRDMA_OP_FETH, 4 },
+	{ "SACK", SRDMA_OP_SACK, 24 },
 	{ "reserved", 0, 16 },
 };
 

@@ -155,6 +155,8 @@ static const struct {
 	{ .what = "PSN of the first", .opcode = 0x01, .psn = 0xfffffe },
 	{ .what = "PSN with a high bit changed", .opcode = 0x01,
 	  .psn = 0x800000 },
+	{ .what = "number of another report", .opcode = 0x01,
+	  .psn = 0x01000000 },
 	{ .what = "one is missing", .opcode = 0x01, .psn = 1 },
 	{ .what = "more are missing", .opcode = 0x02, .psn = 4 },
 	{ .what = "FIRST", .opcode = 0x00 },

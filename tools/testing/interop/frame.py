@@ -43,15 +43,19 @@ OPERATIONS = {
     0x17: ("SEND", "ONLY", ("ieth",)),
     0x1d: ("ATOMIC_WRITE", "ONLY", ("reth",)),
 }
+# Ours, under an opcode for manufacturers: an acknowledge that names what is missing.
+SACK = 0xd1
 UNRELIABLE = [op for op in range(0x0c)]
 DATAGRAM = [0x04, 0x05]
-RESPONSES = ("RESPONSE", "ACK", "ATOMIC_ACK")
-NO_PAYLOAD = ("READ", "ACK", "ATOMIC_ACK", "ATOMIC")
+RESPONSES = ("RESPONSE", "ACK", "SACK", "ATOMIC_ACK")
+NO_PAYLOAD = ("READ", "ACK", "SACK", "ATOMIC_ACK", "ATOMIC")
 HEADER_BYTES = {"imm": 4, "reth": 16, "aeth": 4, "original": 8, "atomic": 28,
-                "ieth": 4, "deth": 8}
+                "ieth": 4, "deth": 8, "sack": 24}
 # Kinds of AETH: the upper bits of a syndrome.
 ACKED, RNR, RESERVED, NAK = range(4)
 LAST_NAK_CODE = 4
+# Which is right only where packets are lost.
+NUMBERED = "reserved bits of the BTH, which number reports of losses"
 
 
 class Malformed(Exception):
@@ -149,7 +153,10 @@ class Frame:
         self.transport = TRANSPORTS.get(self.opcode >> 5)
         low = self.opcode & 0x1f
         known = {RC: OPERATIONS, UC: UNRELIABLE, UD: DATAGRAM}
-        if self.opcode == 0x81:
+        if self.opcode == SACK:
+            self.transport, self.kind, self.place = RC, "SACK", "ONLY"
+            names = ("aeth", "sack")
+        elif self.opcode == 0x81:
             self.transport, self.kind, self.place = CNP, CNP, "ONLY"
             names = ()
         elif low in known.get(self.transport, ()):
@@ -176,8 +183,11 @@ class Frame:
             self.wrong(f"transport version {self.version}")
         if self.pkey != 0xffff:
             self.wrong(f"P_Key {self.pkey:#x}")
-        if self.congestion & 0x3f or self.flags & 0x7f:
+        if self.congestion & 0x3f or (
+                self.flags & 0x7f and self.transport != RC):
             self.wrong("reserved bits of the BTH")
+        elif self.flags & 0x7f:
+            self.wrong(NUMBERED)
         if self.transport == CNP:
             if self.payload != bytes(16) or not self.congestion & 0x40:
                 self.wrong("CNP without BECN, or whose 16 bytes are not zero")
@@ -195,7 +205,7 @@ class Frame:
                  self.kind == "WRITE" and "imm" in self.names)
         if self.solicited and not event:
             self.wrong(f"solicited event asked for by {self.what()}")
-        if self.flags and self.kind in RESPONSES:
+        if self.flags & 0x80 and self.kind in RESPONSES:
             self.wrong("a response that asks for an ACK")
 
     def judge_payload(self):

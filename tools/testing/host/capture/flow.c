@@ -15,6 +15,16 @@
 #define RESOURCES	255
 
 /**
+ * struct held - a request behind one that is missing
+ * @next: by PSN
+ * @pkt: the request
+ */
+struct held {
+	struct held *next;
+	struct srdma_pkt pkt;
+};
+
+/**
  * struct flow - requests of one QP to another
  * @next: in the list of all
  * @src: addresses and destination, which tell it from others
@@ -27,6 +37,7 @@
  * @first_psn: PSN that it was begun with
  * @rc: responder, RC
  * @res: its memory
+ * @held: what a responder may be holding back
  * @uc: receiver, UC
  */
 struct flow {
@@ -41,6 +52,7 @@ struct flow {
 	uint32_t first_psn;
 	struct srdma_rc_resp rc;
 	struct srdma_rc_res res[RESOURCES];
+	struct held *held;
 	struct srdma_uc_resp uc;
 };
 
@@ -66,12 +78,24 @@ static struct flow *find_flow(const struct roce *r)
 	return f;
 }
 
+static void drop_held(struct flow *f)
+{
+	struct held *held;
+
+	while ((held = f->held)) {
+		f->held = held->next;
+		free(held);
+	}
+	srdma_rc_resp_forget(&f->rc);
+}
+
 void flow_forget(void)
 {
 	struct flow *f;
 
 	while ((f = flows)) {
 		flows = f->next;
+		drop_held(f);
 		free(f);
 	}
 }
@@ -164,7 +188,8 @@ static void answer_all(struct flow *f)
 		srdma_rc_resp_sent(&f->rc, &out);
 }
 
-static struct verdict judge_rc(struct flow *f, const struct srdma_pkt *pkt)
+static enum srdma_resp_verdict execute(struct flow *f,
+				       const struct srdma_pkt *pkt)
 {
 	struct srdma_rc_resp_act act = {};
 	enum srdma_resp_verdict v;
@@ -172,6 +197,47 @@ static struct verdict judge_rc(struct flow *f, const struct srdma_pkt *pkt)
 	v = srdma_rc_resp_request(&f->rc, pkt, &act);
 	if (v <= SRDMA_RESP_DUP_READ)
 		srdma_rc_resp_commit(&f->rc, pkt, &act);
+	return v;
+}
+
+static void hold(struct flow *f, const struct srdma_pkt *pkt)
+{
+	struct held **at = &f->held;
+	struct held *held = calloc(1, sizeof(*held));
+
+	if (!held)
+		abort();
+	while (*at && srdma_psn_before((*at)->pkt.psn, pkt->psn))
+		at = &(*at)->next;
+	held->pkt = *pkt;
+	held->next = *at;
+	*at = held;
+	srdma_rc_resp_hold(&f->rc, pkt);
+}
+
+/* Those that have become expected are executed. */
+static void release(struct flow *f)
+{
+	struct held *held;
+
+	while ((held = f->held) && held->pkt.psn == f->rc.epsn) {
+		f->held = held->next;
+		execute(f, &held->pkt);
+		free(held);
+	}
+}
+
+static struct verdict judge_rc(struct flow *f, const struct srdma_pkt *pkt)
+{
+	enum srdma_resp_verdict v;
+
+	if (srdma_rc_resp_wants(&f->rc, pkt)) {
+		hold(f, pkt);
+		return (struct verdict) {
+			"out of sequence, packets are missing", false };
+	}
+	v = execute(f, pkt);
+	release(f);
 	answer_all(f);
 	return rc_verdicts[v];
 }
@@ -235,14 +301,23 @@ static struct verdict judge_response(const struct roce *r)
 		return (struct verdict) { "response", true };
 	switch (srdma_aeth_kind(syndrome)) {
 	case SRDMA_AETH_KIND_ACK:
+		if (r->pkt.op->flags & SRDMA_OP_SACK)
+			return (struct verdict) {
+				"acknowledges, and names what is missing", false };
 		return (struct verdict) { "acknowledges", true };
 	case SRDMA_AETH_KIND_RNR:
+		if (f)
+			drop_held(f);
 		go_back(f, r->pkt.psn);
 		return (struct verdict) { "RNR NAK: no receive is posted",
 					  false };
 	case SRDMA_AETH_KIND_NAK:
-		if (srdma_aeth_value(syndrome) == SRDMA_NAK_PSN_SEQ)
+		/* With a number it holds what is behind, else it has dropped it. */
+		if (srdma_aeth_value(syndrome) == SRDMA_NAK_PSN_SEQ &&
+		    !r->pkt.stamp && f) {
+			drop_held(f);
 			go_back(f, r->pkt.psn);
+		}
 		return (struct verdict) { naks[srdma_aeth_value(syndrome)],
 					  false };
 	case SRDMA_AETH_KIND_BAD:

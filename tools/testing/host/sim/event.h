@@ -11,6 +11,7 @@ enum event_kind {
 	EV_FRAME,	/* a packet arrives */
 	EV_RUN,		/* the engines run */
 	EV_TIMER,	/* the requester's timer fires */
+	EV_HOLD,	/* the responder's timer fires */
 	EV_POST,	/* work requests are posted */
 	EV_RQ,		/* a receive work request is posted */
 	EV_SQD,		/* modify QP to SQD */

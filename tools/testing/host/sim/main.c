@@ -189,37 +189,50 @@ struct scenario {
 	u32 count;
 };
 
-/* MB/s of virtual time, or 0 if the oracle objects. */
-static double goodput(const struct scenario *sc, u32 loss, bool trains)
+#define GOODPUT_SEEDS	20u
+
+static int by_size(const void *a, const void *b)
 {
-	double bytes = 0, time = 0;
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * MB/s of virtual time, the median of some connections; or 0 if the oracle objects.
+ * One whose first answer of all is lost waits for long, as one of TCP does.
+ */
+static double goodput(const struct scenario *sc, u32 loss, bool trains,
+		      bool holds)
+{
+	double each[GOODPUT_SEEDS];
 	u32 seed;
 
-	for (seed = 1; seed <= 20; seed++) {
+	for (seed = 1; seed <= GOODPUT_SEEDS; seed++) {
 		program_make_goodput(&sim, seed, sc->op, sc->len, sc->count,
-				     loss, trains);
+				     loss, trains, holds);
 		sim.payload = 0;
 		run_all(&sim);
 		if (sim.failed)
 			return 0;
-		bytes += sim.payload;
-		time += sim.done_at;
+		each[seed - 1] = 1000.0 * sim.payload / sim.done_at;
 	}
-	return bytes / time * 1000;
+	qsort(each, GOODPUT_SEEDS, sizeof(each[0]), by_size);
+	return each[GOODPUT_SEEDS / 2];
 }
 
 /* A network card loses packets, a queue of the stack loses whole trains. */
-static bool print_goodput(const struct scenario *sc)
+static bool print_goodput(const struct scenario *sc, bool holds)
 {
-	double none = goodput(sc, 0, false);
-	double one = goodput(sc, 100, false) / none;
-	double five = goodput(sc, 500, false) / none;
-	double one_train = goodput(sc, 100, true) / none;
-	double five_train = goodput(sc, 500, true) / none;
+	double none = goodput(sc, 0, false, holds);
+	double one = goodput(sc, 100, false, holds) / none;
+	double five = goodput(sc, 500, false, holds) / none;
+	double one_train = goodput(sc, 100, true, holds) / none;
+	double five_train = goodput(sc, 500, true, holds) / none;
 
-	printf("  %-12s %5.0f MB/s    packets %3.0f %% %3.0f %%"
-	       "    trains %3.0f %% %3.0f %%\n", sc->name, none, 100 * one,
-	       100 * five, 100 * one_train, 100 * five_train);
+	printf("  %-12s %5.0f MB/s%s    packets %3.0f %% %3.0f %%"
+	       "    trains %3.0f %% %3.0f %%\n", sc->name, none,
+	       holds ? ", holding" : "         ", 100 * one, 100 * five, 100 * one_train, 100 * five_train);
 	/* Below this, something waits for a timer at each loss. */
 	return none > 1000 && one > 0.40 && five > 0.20 && one_train > 0.45 &&
 	       five_train > 0.30;
@@ -238,8 +251,10 @@ static int run_goodput(void)
 	u32 i;
 
 	printf("goodput, 10 Gbit/s, 10 us, MTU 1024; with 1 %% and 5 %% lost:\n");
-	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-		good &= print_goodput(&scenarios[i]);
+	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		good &= print_goodput(&scenarios[i], false);
+		good &= print_goodput(&scenarios[i], true);
+	}
 	if (!good)
 		printf("sim: goodput under loss has collapsed\n");
 	return !good;

@@ -54,6 +54,13 @@ const char *net_describe(const struct srdma_pkt *pkt)
 		n += snprintf(t + n, sizeof(text[0]) - n,
 			      " syndrome %02x msn %06x", pkt->aeth.syndrome,
 			      pkt->aeth.msn);
+	if (pkt->stamp)
+		n += snprintf(t + n, sizeof(text[0]) - n, " #%u", pkt->stamp);
+	if (pkt->op->flags & SRDMA_OP_SACK)
+		n += snprintf(t + n, sizeof(text[0]) - n,
+			      " held %u, missing %u from %06x",
+			      pkt->sack.held, pkt->sack.holes[0].count,
+			      pkt->sack.holes[0].psn);
 	if (pkt->op->flags & SRDMA_OP_RETH)
 		n += snprintf(t + n, sizeof(text[0]) - n,
 			      " va %llx len %u", (unsigned long long)

@@ -39,6 +39,16 @@ void responder_run(struct sim *s, struct node *n);
 void check_received(struct sim *s, struct node *n, const struct entry *e,
 		    const struct frame *f, const struct srdma_rc_resp_act *act);
 
+/* hold.c: requests behind a hole */
+
+/* Is @f, which is not expected, held back? Then a copy of it is. */
+bool hold_back(struct sim *s, struct node *n, const struct frame *f);
+/* One that is expected now. */
+struct frame *hold_take(struct sim *s, struct node *n);
+void hold_drop(struct node *n);
+/* Reports what has been missing for long. */
+void hold_time(struct sim *s, struct node *n);
+
 /* uc.c */
 void uc_start(struct node *n);
 void uc_run(struct sim *s, struct node *n);

@@ -304,6 +304,7 @@ static void make_node(struct sim *s, u32 id)
 	p->rq_ns = RND_PICK(r, 100, 5000, 100000);
 	p->credits = rnd_chance(r, 3000);
 	p->forgets = rnd_chance(r, 2500);
+	p->holds = RND_PICK(r, 0, 0, 3, 50, 1000, 1000);
 	if (rnd_chance(r, 500))
 		p->sqd_ns = 1 + rnd_below(r, 500000);
 	if (rnd_chance(r, 300))
@@ -434,7 +435,7 @@ static void make_alike(struct sim *s, u8 op, u32 len, u32 count)
 }
 
 void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
-			  u32 loss, bool trains)
+			  u32 loss, bool trains, bool holds)
 {
 	u32 id;
 
@@ -463,6 +464,7 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 			.limit = { .packets = 60, .bytes = 65000 },
 			.post_batch = RING_MAX,
 			.rq_ahead = MSGS_MAX,
+			.holds = holds ? 1000 : 0,
 		};
 	}
 	make_alike(s, op, len, count);
@@ -510,13 +512,13 @@ static void describe_node(const struct sim *s, u32 id)
 
 	printf("  %c: %u WRs, ring %u, psn %06x, msn %06x, rd_atomic %u, "
 	       "retry %u, rnr_retry %u, timeout %u, inflight %u, burst %u/%u%s%s"
-	       "\n     rnr timer %u, receives ahead %u%s%s%s%s\n", 'A' + id,
+	       "\n     rnr timer %u, receives ahead %u, holds %u%s%s%s%s\n", 'A' + id,
 	       s->node[id].nprog, p->ring, p->psn, p->msn,
 	       p->attr.max_rd_atomic, p->attr.retry_cnt, p->attr.rnr_retry,
 	       p->attr.timeout, p->attr.max_inflight, p->limit.packets,
 	       p->limit.bytes, p->one_host ? " one host" : "",
 	       p->busy ? ", busy" : "", p->min_rnr_timer,
-	       p->rq_ahead, p->credits ? ", credits" : "",
+	       p->rq_ahead, p->holds, p->credits ? ", credits" : "",
 	       p->sqd_ns ? ", SQD" : "", p->err_ns ? ", ERR" : "",
 	       p->die_ns ? ", falls silent" : "");
 }

@@ -13,10 +13,11 @@ void program_make(struct sim *s, u64 seed);
 /*
  * The fixed scenario of the goodput figures: @count messages of @op with
  * @len bytes from A to B, over 10 Gbit/s and 10 us; packets or, with @trains,
- * whole bursts are lost at @loss of 10000.
+ * whole bursts are lost at @loss of 10000. With @holds, B holds back what comes
+ * behind a hole.
  */
 void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
-			  u32 loss, bool trains);
+			  u32 loss, bool trains, bool holds);
 
 /*
  * The fixed scenario of distance: @count messages of @op with @len bytes over a

@@ -74,6 +74,7 @@ void request_headers(const struct entry *e, u32 idx,
 	pkt->psn = srdma_burst_psn(b, i);
 	pkt->ack_req = b->ack_req && i + 1 == b->count;
 	pkt->se = b->solicited && i + 1 == b->count;
+	pkt->stamp = b->stamp;
 	op = srdma_opcode_get(pkt->opcode)->flags;
 	if (op & (SRDMA_OP_SEND | SRDMA_OP_WRITE | SRDMA_OP_ATOMIC_WRITE))
 		pkt->payload_len = srdma_burst_payload(b, i);
@@ -129,7 +130,8 @@ static void check_retries(struct sim *s, struct node *n,
 {
 	u32 most = n->p->attr.retry_cnt + n->una_rnr + 1;
 
-	if (!srdma_psn_in(n->req.una_psn, b->b.psn, b->b.count))
+	if (!srdma_psn_in(n->req.una_psn, b->b.psn, b->b.count) &&
+	    !(b->again && srdma_psn_in(n->nak_psn, b->b.psn, b->b.count)))
 		return;
 	if (b->probe) {
 		n->una_probes++;
@@ -138,7 +140,7 @@ static void check_retries(struct sim *s, struct node *n,
 		return;
 	}
 	n->una_tx++;
-	SIM_CHECK(s, n->una_tx <= most, "%c sends psn %06x %u times", 'A' +
+	SIM_CHECK(s, n->una_tx <= most + n->una_missing + n->una_naks, "%c sends psn %06x %u times", 'A' +
 		  n->id, n->req.una_psn, n->una_tx);
 }
 
@@ -168,7 +170,8 @@ static void send_burst(struct sim *s, struct node *n,
 				    payload, pkt.payload_len);
 		s->again += b->b.resend;
 		SIM_LOG(s, "%c   WR %u%s%s", 'A' + n->id, b->idx,
-			b->probe ? " probe" : "", b->b.resend ? " again" : "");
+			b->probe ? " probe" : "", b->again ? " missing" :
+			b->b.resend ? " again" : "");
 		net_send(s, n, f, lost);
 	}
 }
@@ -180,6 +183,8 @@ static void watch(struct node *n)
 		return;
 	n->una_psn = n->req.una_psn;
 	n->una_tx = 0;
+	n->una_missing = 0;
+	n->una_naks = 0;
 	n->una_probes = 0;
 	n->una_rnr = 0;
 }
@@ -192,6 +197,8 @@ static void watch_nak(struct node *n, u32 psn)
 		return;
 	n->nak_psn = psn;
 	n->una_tx = 0;
+	n->una_missing = 0;
+	n->una_naks = 0;
 	n->una_probes = 0;
 }
 
@@ -253,7 +260,7 @@ static bool has_reason(const struct sim *s, const struct node *n,
 	case SRDMA_ST_REM_INV_REQ:
 		return e->fault == FAULT_SHORT;
 	case SRDMA_ST_RETRY_EXC:
-		return n->una_tx >= a->retry_cnt;
+		return n->una_tx + n->una_naks >= a->retry_cnt;
 	case SRDMA_ST_RNR_RETRY_EXC:
 		return a->rnr_retry != 7 && n->una_rnr >= a->rnr_retry;
 	case SRDMA_ST_FLUSH:
@@ -444,6 +451,18 @@ static void place_atomic(struct sim *s, struct node *n,
 	srdma_rc_req_placed(&n->req, act, s->now);
 }
 
+/* Does a selective acknowledge say that @psn is missing? */
+static bool reports(const struct srdma_pkt *pkt, u32 psn)
+{
+	u32 i;
+
+	for (i = 0; i < SRDMA_SACK_HOLES; i++)
+		if (srdma_psn_in(psn, pkt->sack.holes[i].psn,
+				 pkt->sack.holes[i].count))
+			return true;
+	return false;
+}
+
 void requester_response(struct sim *s, struct node *n, struct frame *f)
 {
 	struct srdma_rc_req_act act;
@@ -461,6 +480,10 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 	case SRDMA_REQ_ATOMIC:
 		place_atomic(s, n, &act);
 		break;
+	case SRDMA_REQ_SACK:
+		watch(n);
+		n->una_missing += reports(&f->pkt, n->una_psn);
+		break;
 	case SRDMA_REQ_RNR_WAIT:
 		watch(n);
 		n->una_rnr++;
@@ -468,6 +491,7 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 		break;
 	case SRDMA_REQ_RETRY:
 		watch_nak(n, f->pkt.psn);
+		n->una_naks += !!f->pkt.stamp;
 		SIM_LOG(s, "%c   goes back to psn %06x", 'A' + n->id,
 			n->req.una_psn);
 		break;

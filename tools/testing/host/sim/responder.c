@@ -243,6 +243,8 @@ void responder_request(struct sim *s, struct node *n, struct frame *f)
 	if (srdma_rc_resp_expects(&n->resp, &f->pkt) &&
 	    rnd_chance(&s->rng, s->p.net.join))
 		net_join(s, n, f);
+	else if (hold_back(s, n, f))
+		return;
 	v = srdma_rc_resp_request(&n->resp, &f->pkt, &act);
 	s->seen.verdict[v]++;
 	switch (v) {
@@ -327,6 +329,9 @@ static void send_response(struct sim *s, struct node *n,
 	pkt.aeth.syndrome = out->syndrome;
 	pkt.aeth.msn = out->msn;
 	pkt.aeth.orig = out->orig;
+	pkt.stamp = out->b.stamp;
+	if (kind == SRDMA_OUT_SACK)
+		srdma_rc_resp_fill_sack(&n->resp, &pkt);
 	if (kind != SRDMA_OUT_READ)
 		net_send(s, n, net_frame(s, n, &pkt, &payload), false);
 	else if (!send_read(s, n, out, &pkt))

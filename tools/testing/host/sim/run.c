@@ -31,7 +31,7 @@ static void engines(struct sim *s, struct node *n)
 	struct frame *f;
 
 	n->run_at = 0;
-	while ((f = net_inbox_take(n))) {
+	while ((f = hold_take(s, n)) || (f = net_inbox_take(n))) {
 		if (n->in_error)
 			;
 		else if (s->p.uc)
@@ -47,6 +47,7 @@ static void engines(struct sim *s, struct node *n)
 		uc_run(s, n);
 		return;
 	}
+	hold_time(s, n);
 	responder_run(s, n);
 	requester_run(s, n);
 }
@@ -116,6 +117,10 @@ static void handle(struct sim *s, const struct event *e)
 		if (!n->dead)
 			requester_timer(s, n);
 		return;
+	case EV_HOLD:
+		if (e->at == n->hold_at)
+			n->hold_at = 0;
+		break;
 	case EV_POST:
 		if (!n->dead)
 			requester_post(s, n);
@@ -239,8 +244,10 @@ void run_all(struct sim *s)
 		check_end(s, &s->node[i]);
 		check_words(s, &s->node[i]);
 	}
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		hold_drop(&s->node[i]);
 		while ((f = net_inbox_take(&s->node[i])))
 			frame_put(f);
+	}
 	event_clear(s);
 }

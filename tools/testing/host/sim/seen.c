@@ -25,6 +25,7 @@ static const char *const next_names[SRDMA_NEXT_NR] = {
 /* Nobody answers what is not a response. */
 static const char *const resp_names[SRDMA_REQ_RESP_NR] = {
 	[SRDMA_REQ_ACK] = "ack",
+	[SRDMA_REQ_SACK] = "sack",
 	[SRDMA_REQ_PLACE] = "place",
 	[SRDMA_REQ_ATOMIC] = "atomic",
 	[SRDMA_REQ_RETRY] = "retry",
@@ -82,6 +83,8 @@ static const char *const joined_names[JOINED_NR] = {
 	[JOINED_HEADERS] = "headers_differ",
 };
 
+static const char *const held_names[] = { "back" };
+
 void seen_add(struct seen *sum, const struct seen *more)
 {
 	const u64 *from = (const u64 *)more;
@@ -123,5 +126,6 @@ u32 seen_print(const struct seen *s)
 	missing += print_row("uc", uc_names, s->uc, SRDMA_UC_NR);
 	missing += print_row("status", status_names, s->status, STATUS_NR);
 	missing += print_row("joined", joined_names, s->joined, JOINED_NR);
+	missing += print_row("held", held_names, &s->held, 1);
 	return missing;
 }

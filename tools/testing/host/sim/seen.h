@@ -31,6 +31,7 @@ enum joined {
  * @uc: by enum srdma_uc_verdict
  * @status: by enum srdma_status
  * @joined: by enum joined
+ * @held: packets held back behind a hole
  */
 struct seen {
 	u64 next[SRDMA_NEXT_NR];
@@ -40,6 +41,7 @@ struct seen {
 	u64 uc[SRDMA_UC_NR];
 	u64 status[STATUS_NR];
 	u64 joined[JOINED_NR];
+	u64 held;
 };
 
 void seen_add(struct seen *sum, const struct seen *more);

@@ -197,6 +197,7 @@ struct net_params {
  * @forgets: the responder answers a part of a READ as if that were the rest, and
  *	does not answer what lies in front of the last part that it was asked for,
  *	as rdma_rxe does
+ * @holds: most packets that it holds back behind a hole
  * @sqd_ns: when the send queue is drained for a while, 0 for never
  * @err_ns: when the QP is moved to error, 0 for never
  * @die_ns: when it stops answering, 0 for never
@@ -218,6 +219,7 @@ struct node_params {
 	u32 rq_ns;
 	bool credits;
 	bool forgets;
+	u32 holds;
 	u64 sqd_ns;
 	u64 err_ns;
 	u64 die_ns;
@@ -274,6 +276,9 @@ struct params {
  * @exec_off: bytes of it that have come
  * @inbox: packets that came and were not looked at
  * @inbox_tail: where the next one is linked
+ * @held: packets held back, in order
+ * @nheld: number of them
+ * @hold_at: when the responder's timer fires, 0 for not
  * @run_at: when the engines run next, 0 for not
  * @timer_at: when the timer fires, 0 for not
  * @link_free: when the wire is free
@@ -285,6 +290,8 @@ struct params {
  * @sqd_fresh: see @sqd
  * @una_psn: oldest incomplete PSN when last looked at
  * @una_tx: times it was sent since, or since @nak_psn changed, probes aside
+ * @una_missing: selective acknowledges since that report it missing
+ * @una_naks: sequence NAKs of a peer that holds back what is behind it
  * @una_probes: probes since, likewise
  * @una_rnr: RNR NAKs since
  * @refused: behind the message that the last RNR NAK was for, as long as that is
@@ -329,6 +336,9 @@ struct node {
 
 	struct frame *inbox;
 	struct frame **inbox_tail;
+	struct frame *held;
+	u32 nheld;
+	u64 hold_at;
 	u64 run_at;
 	u64 timer_at;
 	u64 link_free;
@@ -342,6 +352,8 @@ struct node {
 
 	u32 una_psn;
 	u32 una_tx;
+	u32 una_missing;
+	u32 una_naks;
 	u32 una_probes;
 	u32 una_rnr;
 	u32 refused;

@@ -47,25 +47,88 @@ TEST_F(peer, gap_is_answered_by_one_nak)
 	ASSERT_TRUE(post_recvs(peer, 8));
 	for (i = 1; i <= 5; i++)
 		ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + i, 100));
-	EXPECT_EQ(1, peer_said(peer));
 	EXPECT_TRUE(peer_hears_ack(PSN, NAK_SEQUENCE));
+	EXPECT_EQ(1, peer_said(peer));
 	EXPECT_TRUE(received_nothing(peer));
 
-	/* Closed, and open again: that is another gap. */
+	/* Closed: what was behind it need not come again. */
 	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN, 100));
-	EXPECT_TRUE(peer_hears_count(PSN, 1));
-	EXPECT_TRUE(received(peer, 0, PSN, 100));
-	for (i = 3; i <= 5; i++)
-		ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + i, 100));
+	EXPECT_TRUE(peer_hears_count(PSN + 5, 6));
+	for (i = 0; i <= 5; i++)
+		EXPECT_TRUE(received(peer, i, PSN + i, 100));
+	EXPECT_TRUE(received_nothing(peer));
+	EXPECT_EQ(2, peer_said(peer));
+
+	/* Open again: that is another gap. */
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + 7, 100));
+	EXPECT_TRUE(peer_hears_ack(PSN + 6, NAK_SEQUENCE));
 	EXPECT_EQ(3, peer_said(peer));
-	EXPECT_TRUE(peer_hears_ack(PSN + 1, NAK_SEQUENCE));
-	for (i = 1; i <= 5; i++) {
+	EXPECT_TRUE(received_nothing(peer));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + 6, 100));
+	EXPECT_TRUE(peer_hears_count(PSN + 7, 8));
+	EXPECT_TRUE(received(peer, 6, PSN + 6, 100));
+	EXPECT_TRUE(received(peer, 7, PSN + 7, 100));
+}
+
+/* As it does of a requester that goes back, and of a network that repeats. */
+TEST_F(peer, what_is_held_is_executed_once)
+{
+	static const int order[] = { 3, 1, 3, 3, 2, 1 };
+	struct peer *peer = &self->peer;
+	struct peer_heard heard;
+	unsigned int i;
+
+	ASSERT_TRUE(post_recvs(peer, 8));
+	for (i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + order[i], 100));
+	EXPECT_TRUE(received_nothing(peer));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN, 100));
+	EXPECT_TRUE(peer_awaits(&heard, RC_ACK, PSN + 3));
+	EXPECT_EQ(4, heard.msn);
+	for (i = 0; i <= 3; i++)
+		EXPECT_TRUE(received(peer, i, PSN + i, 100));
+	EXPECT_TRUE(received_nothing(peer));
+}
+
+/* There is no receive for what was held: it comes again, as without a gap. */
+TEST_F(peer, what_is_held_can_be_refused)
+{
+	struct peer *peer = &self->peer;
+	int i;
+
+	ASSERT_TRUE(post_recvs(peer, 2));
+	for (i = 1; i <= 3; i++)
+		ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + i, 100));
+	EXPECT_TRUE(peer_hears_ack(PSN, NAK_SEQUENCE));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN, 100));
+	EXPECT_TRUE(peer_hears_ack(PSN + 2, RNR_NAK | 12));
+	EXPECT_TRUE(received(peer, 0, PSN, 100));
+	EXPECT_TRUE(received(peer, 1, PSN + 1, 100));
+	ASSERT_TRUE(post_recvs(peer, 2));
+	for (i = 2; i <= 3; i++) {
 		ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + i, 100));
 		EXPECT_TRUE(peer_hears_count(PSN + i, 1 + i));
-		EXPECT_TRUE(received(peer, i, PSN + i, 100));
 	}
-	EXPECT_TRUE(received_nothing(peer));
-	EXPECT_EQ(8, peer_said(peer));
+}
+
+/* READs and atomics as well, each in its place. */
+TEST_F(peer, all_kinds_are_held)
+{
+	struct peer *peer = &self->peer;
+	struct peer_heard heard;
+
+	memset(peer->buf, 0, MTU);
+	ASSERT_EQ(0, peer_atomic(peer, RC_FETCH_ADD, PSN + 1, 8, 5, 0));
+	ASSERT_EQ(0, peer_rdma(peer, RC_READ, PSN + 2, 0, MTU, 0));
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 3, MTU, 100, 100));
+	EXPECT_TRUE(peer_hears_ack(PSN, NAK_SEQUENCE));
+	EXPECT_EQ(0, *(uint64_t *)(peer->buf + 8));
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN, 0, 4, 4));
+	EXPECT_TRUE(peer_hears(&heard, RC_ATOMIC_ACK, PSN + 1));
+	EXPECT_TRUE(peer_hears(&heard, RC_READ_RESP_ONLY, PSN + 2));
+	EXPECT_TRUE(peer_hears_count(PSN + 3, 4));
+	EXPECT_EQ(5, *(uint64_t *)(peer->buf + 8));
+	EXPECT_TRUE(cm_holds(peer->buf + MTU, 100, PSN + 3));
 }
 
 /*
@@ -83,11 +146,11 @@ TEST_F(peer, packet_lost_twice_is_asked_for_twice)
 		for (i = 1; i <= 3; i++)
 			ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + i,
 					       100));
-		EXPECT_EQ(round, peer_said(peer));
 		EXPECT_TRUE(peer_hears_ack(PSN, NAK_SEQUENCE));
+		EXPECT_EQ(round, peer_said(peer));
 	}
 	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN, 100));
-	EXPECT_TRUE(peer_hears_count(PSN, 1));
+	EXPECT_TRUE(peer_hears_count(PSN + 3, 4));
 }
 
 /* In the middle of a message, too; the part that is there counts. */
@@ -100,8 +163,6 @@ TEST_F(peer, gap_in_a_message)
 	ASSERT_EQ(0, peer_send(peer, RC_WRITE_LAST, PSN + 2, MTU));
 	EXPECT_TRUE(peer_hears_ack(PSN + 1, NAK_SEQUENCE));
 	ASSERT_EQ(0, peer_send(peer, RC_WRITE_MIDDLE, PSN + 1, MTU));
-	EXPECT_TRUE(peer_hears_count(PSN + 1, 0));
-	ASSERT_EQ(0, peer_send(peer, RC_WRITE_LAST, PSN + 2, MTU));
 	EXPECT_TRUE(peer_hears_count(PSN + 2, 1));
 	EXPECT_TRUE(cm_holds(peer->buf, MTU, PSN));
 	EXPECT_TRUE(cm_holds(peer->buf + MTU, MTU, PSN + 1));

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the peer has reported to be missing (struct srdma_wire_sack), and holds the
+ * rest of: this alone is repeated, before anything else is sent, in the order of the
+ * reports and with their numbers.
+ *
+ * All of this is rare, and nothing is inlined.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "burst.h"
+#include "opcode.h"
+#include "packet.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+#include "wire.h"
+
+/* What is held opens the window again, but by no more than this, packets. */
+#define HELD_OPENS_MOST	256u
+
+static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
+{
+	return &req->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
+}
+
+/* If there is no room, the peer finds out, and reports it once more. */
+static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp)
+{
+	if (srdma_psn_before(psn, req->una_psn))
+		psn = req->una_psn;
+	if (srdma_psn_after(end, req->max_psn))
+		end = req->max_psn;
+	if (!srdma_psn_before(psn, end) ||
+	    req->again_count == SRDMA_REQ_AGAIN)
+		return;
+	*again_at(req, req->again_count++) = (struct srdma_rc_again){
+		.psn = psn, .end = end, .stamp = stamp,
+	};
+	/* What was lost is not late. */
+	req->probed = false;
+	srdma_req_note_loss(req);
+}
+
+noinline void srdma_req_repeat_missing(struct srdma_rc_req *req,
+				       const struct srdma_pkt *nak, u64 now)
+{
+	req->back_at = now;
+	req->stamp = nak->stamp;
+	queue_missing(req, nak->psn, srdma_psn_next(nak->psn), nak->stamp);
+}
+
+noinline void srdma_req_take_holes(struct srdma_rc_req *req,
+				   const struct srdma_pkt *pkt)
+{
+	u32 i, most = srdma_req_dist(req, req->max_psn);
+
+	/* Overtaken by another one. */
+	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
+		return;
+	most = min(most, max(req->cwnd, HELD_OPENS_MOST));
+	req->held = min(pkt->sack.held, most);
+	/* What was reported before is not new. */
+	if (req->stamp == pkt->stamp)
+		return;
+	req->stamp = pkt->stamp;
+	for (i = 0; i < SRDMA_SACK_HOLES; i++)
+		if (pkt->sack.holes[i].count)
+			queue_missing(req, pkt->sack.holes[i].psn,
+			      srdma_psn_add(pkt->sack.holes[i].psn,
+					    pkt->sack.holes[i].count),
+			      pkt->stamp);
+}
+
+static void fill_again(const struct srdma_rc_req *req, u32 idx,
+		       const struct srdma_rc_again *again,
+		       const struct srdma_burst_limit *limit,
+		       struct srdma_rc_burst *out)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 pos = srdma_psn_dist(msg->psn, again->psn);
+	u32 count = srdma_psn_dist(again->psn, again->end);
+
+	count = min(count, max(req->cwnd / 2, SRDMA_REQ_TRAIN_FLOOR));
+	count = min(count, srdma_burst_most(limit, msg->op, pos,
+					    req->mtu_shift));
+	srdma_req_fill_burst(req, idx, again->psn, count, out);
+	out->again = true;
+	out->b.stamp = again->stamp;
+	out->b.ack_req = srdma_psn_add(out->b.psn, out->b.count) == again->end;
+}
+
+noinline bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
+				   const struct srdma_burst_limit *limit,
+				   struct srdma_rc_burst *out)
+{
+	for (; req->again_count; req->again_count--, req->again_out++) {
+		struct srdma_rc_again *again = again_at(req, 0);
+
+		if (srdma_psn_before(again->psn, req->una_psn))
+			again->psn = req->una_psn;
+		while (srdma_psn_before(again->psn, again->end)) {
+			u32 idx = srdma_req_find(req, again->psn);
+			struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+			if (srdma_req_behind_fail(req, idx) ||
+			    srdma_req_behind_rnr(req, idx))
+				break;
+			if (!srdma_msg_is_rd(msg)) {
+				fill_again(req, idx, again, limit, out);
+				return true;
+			}
+			if (!msg->answered && !msg->lost)
+				srdma_req_ask_again(req, idx, now);
+			again->psn = srdma_msg_end(msg);
+		}
+	}
+	return false;
+}
+
+noinline void srdma_req_again_sent(struct srdma_rc_req *req,
+				   const struct srdma_burst *b, u64 now)
+{
+	struct srdma_rc_again *again = again_at(req, 0);
+
+	again->psn = srdma_psn_add(b->psn, b->count);
+	if (srdma_psn_in(req->rtt_psn, b->psn, b->count))
+		req->rtt_timed = false;
+	/* The first copy has not come: the answer can only be to this one. */
+	if (b->psn == req->una_psn && b->ack_req)
+		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), now);
+	srdma_req_note_sent(req, false, now);
+}

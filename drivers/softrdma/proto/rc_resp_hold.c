@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests that come behind a hole. The caller holds them back, and they are judged
+ * when the hole is filled. Here is known what is missing.
+ *
+ * A hole is reported when it has been there for a while: if the network has only
+ * changed the order, what is missing comes by itself. How long that takes is learned
+ * from reports that were not needed.
+ *
+ * A requester that is not known to know better gets a NAK for the first hole, and goes
+ * back there. The NAK has a number in its BTH (struct srdma_wire_sack). One that
+ * repeats a packet with that number is told of all holes, by selective acknowledges,
+ * each with its own number. It repeats what they report in that order, with their
+ * numbers, before it sends anything else, with the last of them: so each packet that
+ * comes says of all repetitions that should have come before it, that they, or the
+ * reports, were lost.
+ *
+ * All of this is rare, and nothing is inlined.
+ */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "aeth.h"
+#include "burst.h"
+#include "opcode.h"
+#include "packet.h"
+#include "psn.h"
+#include "rc_resp.h"
+#include "rc_resp_priv.h"
+#include "wire.h"
+
+/* How long a hole is left alone: at first and at least, and at most. */
+#define HOLD_MIN_NS	20000u
+#define HOLD_MAX_NS	8000000u
+
+/* Each report makes the next one sooner, by this part of the wait: an eighth. */
+#define SOONER_SHIFT	3
+
+
+/* PSNs that a request, or a run, takes; 0 if it takes more than there can be. */
+static u32 psns_of(const struct srdma_rc_resp *resp, const struct srdma_pkt *pkt)
+{
+	if (!(pkt->op->flags & SRDMA_OP_READ))
+		return pkt->more + 1u;
+	if (pkt->reth.len > SRDMA_MSG_MAX)
+		return 0;
+	return srdma_burst_packets(pkt->reth.len, resp->mtu_shift);
+}
+
+/* The first hole that ends behind @psn; the number of holes if none does. */
+static u32 hole_at(const struct srdma_rc_resp *resp, u32 psn)
+{
+	u32 i;
+
+	for (i = 0; i < resp->hole_count; i++)
+		if (srdma_psn_before(psn, resp->holes[i].end))
+			break;
+	return i;
+}
+
+/* Is @psn behind all that was ever held since @epsn has been missing? */
+static bool is_newest(const struct srdma_rc_resp *resp, u32 psn)
+{
+	return !resp->hole_count || !srdma_psn_before(psn, resp->held_end);
+}
+
+noinline bool srdma_rc_resp_wants(const struct srdma_rc_resp *resp,
+				  const struct srdma_pkt *pkt)
+{
+	bool room = resp->hole_count < SRDMA_RESP_HOLES;
+	u32 count = psns_of(resp, pkt);
+	const struct srdma_rc_hole *hole;
+	u32 at, end;
+
+	/* After a RNR NAK the requester comes back with all of it. */
+	if (resp->dead || resp->told_rnr || !count ||
+	    !srdma_psn_after(pkt->psn, resp->epsn) ||
+	    srdma_psn_dist(resp->epsn, pkt->psn) + count > SRDMA_PSN_WINDOW_MAX)
+		return false;
+	if (is_newest(resp, pkt->psn))
+		return room || pkt->psn == resp->held_end;
+	at = hole_at(resp, pkt->psn);
+	if (at == resp->hole_count)
+		return false;
+	hole = &resp->holes[at];
+	end = srdma_psn_add(pkt->psn, count);
+	if (srdma_psn_before(pkt->psn, hole->psn) ||
+	    srdma_psn_after(end, hole->end))
+		return false;
+	/* In the middle it makes two of one. */
+	return room || pkt->psn == hole->psn || end == hole->end;
+}
+
+static void insert_hole(struct srdma_rc_resp *resp, u32 at,
+			struct srdma_rc_hole hole)
+{
+	u32 i;
+
+	for (i = resp->hole_count++; i > at; i--)
+		resp->holes[i] = resp->holes[i - 1];
+	resp->holes[at] = hole;
+}
+
+static void remove_holes(struct srdma_rc_resp *resp, u32 at, u32 count)
+{
+	u32 i;
+
+	resp->hole_count -= count;
+	for (i = at; i < resp->hole_count; i++)
+		resp->holes[i] = resp->holes[i + count];
+}
+
+/* From @psn to @end, in hole @at, is not missing any more. */
+static void fill_hole(struct srdma_rc_resp *resp, u32 at, u32 psn, u32 end)
+{
+	struct srdma_rc_hole *hole = &resp->holes[at];
+	struct srdma_rc_hole rest = *hole;
+
+	rest.psn = end;
+	if (psn == hole->psn && end == hole->end) {
+		remove_holes(resp, at, 1);
+	} else if (psn == hole->psn) {
+		*hole = rest;
+	} else {
+		hole->end = psn;
+		if (end != rest.end)
+			insert_hole(resp, at + 1, rest);
+	}
+}
+
+/*
+ * A packet came that is not the one missing. If a NAK was given for that, and this one
+ * does not follow the one before, the requester has gone back or asks; and if that one
+ * was in front of what is missing, and this is behind, it has passed it. Then it was
+ * lost again, or the order was changed once more.
+ */
+noinline void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
+				     const struct srdma_pkt *pkt)
+{
+	bool back = !srdma_psn_after(pkt->psn, resp->gap_psn);
+	bool past = srdma_psn_before(resp->gap_psn, resp->epsn) &&
+		    srdma_psn_after(pkt->psn, resp->epsn);
+
+	if (resp->gap && (back || past)) {
+		resp->gap = false;
+		resp->holes[0].since = 0;
+		resp->waits = true;
+	}
+	resp->gap_psn = pkt->psn;
+	resp->ack_due |= resp->sacks && pkt->ack_req;
+}
+
+/* Is @pkt in a hole that was reported, and was sent before the report came? */
+static void note_late(struct srdma_rc_resp *resp, u32 at,
+		      const struct srdma_pkt *pkt)
+{
+	const struct srdma_rc_hole *hole = &resp->holes[at];
+
+	if (!resp->sacks || !hole->number ||
+	    srdma_psn_before(pkt->psn, hole->psn) ||
+	    pkt->stamp == SRDMA_STAMP_ALL ||
+	    (pkt->stamp && !(pkt->stamp & SRDMA_STAMP_FRESH)))
+		return;
+	resp->late_since = hole->since;
+	resp->waits = true;
+}
+
+/* Does @pkt say that it, or the report of it, was lost? */
+static bool is_lost_again(const struct srdma_rc_hole *hole,
+			  const struct srdma_pkt *pkt)
+{
+	u8 number = pkt->stamp & ~SRDMA_STAMP_FRESH;
+
+	if (!number || srdma_stamp_before(hole->number, number))
+		return true;
+	return hole->number == number &&
+	       srdma_psn_before(hole->psn, pkt->psn);
+}
+
+noinline void srdma_resp_stamped(struct srdma_rc_resp *resp,
+				 const struct srdma_pkt *pkt)
+{
+	bool first = !resp->sacks;
+	u32 i;
+
+	/* Not an answer to any report. */
+	if (!resp->number)
+		return;
+	resp->sacks = true;
+	for (i = 0; i < resp->hole_count; i++) {
+		struct srdma_rc_hole *hole = &resp->holes[i];
+
+		if (!first && !is_lost_again(hole, pkt))
+			continue;
+		hole->number = 0;
+		resp->ack_due |= hole->due;
+	}
+	if (first) {
+		resp->gap = false;
+		resp->asked = false;
+		resp->waits = true;
+	}
+}
+
+noinline void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
+				 const struct srdma_pkt *pkt)
+{
+	u32 end = srdma_psn_add(pkt->psn, psns_of(resp, pkt));
+	struct srdma_rc_hole hole = {
+		.psn = resp->hole_count ? resp->held_end : resp->epsn,
+		.end = pkt->psn,
+	};
+	u32 at = hole_at(resp, pkt->psn);
+
+	if (pkt->stamp)
+		srdma_resp_stamped(resp, pkt);
+	if (!is_newest(resp, pkt->psn)) {
+		note_late(resp, at, pkt);
+		fill_hole(resp, at, pkt->psn, end);
+	} else {
+		if (hole.psn != hole.end) {
+			insert_hole(resp, resp->hole_count, hole);
+			resp->waits = true;
+		}
+		resp->held_end = end;
+	}
+	srdma_resp_passes_hole(resp, pkt);
+}
+
+noinline void srdma_resp_moved(struct srdma_rc_resp *resp,
+			       const struct srdma_pkt *pkt, bool told)
+{
+	u32 filled = hole_at(resp, resp->epsn);
+
+	note_late(resp, 0, pkt);
+	remove_holes(resp, 0, filled);
+	resp->waits = true;
+	/* What was held behind it is executed before the next answer is given. */
+	if (filled)
+		resp->ack_due = true;
+	if (!resp->hole_count)
+		return;
+	/* If it is sending all of that again, what is missing next is still to come. */
+	resp->gap = told && srdma_psn_before(resp->holes[0].psn, resp->back_end);
+	if (srdma_psn_before(resp->holes[0].psn, resp->epsn)) {
+		resp->holes[0].psn = resp->epsn;
+		resp->holes[0].since = 0;
+	} else if (!filled) {
+		return;
+	}
+	resp->gap_psn = srdma_psn_add(pkt->psn, pkt->more);
+}
+
+void srdma_rc_resp_forget(struct srdma_rc_resp *resp)
+{
+	resp->hole_count = 0;
+}
+
+/* Something came @late after it was missed, and would have come without a report. */
+static void wait_longer(struct srdma_rc_resp *resp, u64 late)
+{
+	resp->hold_ns = clamp_t(u64, 2 * late, resp->hold_ns, HOLD_MAX_NS);
+}
+
+/* Or it was repeated twice: so only a step is made towards that. */
+noinline void srdma_resp_came_twice(struct srdma_rc_resp *resp)
+{
+	resp->asked = false;
+	wait_longer(resp, min(resp->late_ns, resp->hold_ns));
+}
+
+static void wait_less(struct srdma_rc_resp *resp)
+{
+	resp->hold_ns -= resp->hold_ns >> SOONER_SHIFT;
+	resp->hold_ns = max(resp->hold_ns, HOLD_MIN_NS);
+}
+
+/* The requester knows selective acknowledges: which holes is the next one to report? */
+static u64 report_all(struct srdma_rc_resp *resp, u64 now)
+{
+	u64 next = 0, at;
+	u32 i;
+
+	for (i = 0; i < resp->hole_count; i++) {
+		struct srdma_rc_hole *hole = &resp->holes[i];
+
+		if (hole->due)
+			continue;
+		at = hole->since + resp->hold_ns;
+		if (now >= at) {
+			hole->due = true;
+			resp->ack_due = true;
+		} else if (!next || at < next) {
+			next = at;
+		}
+	}
+	return next;
+}
+
+/* It does not: a NAK for the first one, if that is not being sent again anyway. */
+static u64 report_first(struct srdma_rc_resp *resp, u64 now)
+{
+	struct srdma_rc_hole *hole = &resp->holes[0];
+
+	if (!resp->hole_count || resp->gap || resp->dead)
+		return 0;
+	if (now < hole->since + resp->hold_ns)
+		return hole->since + resp->hold_ns;
+	srdma_resp_nak(resp, srdma_aeth_nak(SRDMA_NAK_PSN_SEQ), resp->epsn);
+	hole->due = true;
+	resp->gap = true;
+	resp->asked = true;
+	resp->asked_psn = resp->epsn;
+	resp->asked_since = hole->since;
+	resp->back_end = resp->held_end;
+	resp->late_ns = 0;
+	wait_less(resp);
+	return 0;
+}
+
+noinline u64 srdma_rc_resp_report(struct srdma_rc_resp *resp, u64 now)
+{
+	u32 i;
+
+	resp->waits = false;
+	if (resp->late_since)
+		wait_longer(resp, now - resp->late_since);
+	resp->late_since = 0;
+	if (resp->asked && resp->asked_psn != resp->epsn && !resp->late_ns)
+		resp->late_ns = min_t(u64, now - resp->asked_since,
+				      HOLD_MAX_NS);
+	for (i = 0; i < resp->hole_count; i++)
+		if (!resp->holes[i].since)
+			resp->holes[i].since = now;
+	return resp->sacks ? report_all(resp, now) : report_first(resp, now);
+}
+
+/* ---- the reports ---- */
+
+/* Is the hole one that the next selective acknowledge reports, if there is room? */
+static bool to_report(const struct srdma_rc_hole *hole)
+{
+	return hole->due && !hole->number;
+}
+
+u8 srdma_resp_next_number(const struct srdma_rc_resp *resp)
+{
+	u32 i;
+
+	/* What reports nothing new is no other report. */
+	for (i = 0; i < resp->hole_count; i++)
+		if (to_report(&resp->holes[i]))
+			break;
+	if (i == resp->hole_count && resp->number)
+		return resp->number;
+	return resp->number % SRDMA_STAMP_NUMBERS + 1;
+}
+
+noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
+				      struct srdma_pkt *pkt)
+{
+	u32 held = resp->hole_count ? srdma_psn_dist(resp->epsn,
+						     resp->held_end) : 0;
+	u32 i, count, n = 0;
+
+	memset(&pkt->sack, 0, sizeof(pkt->sack));
+	for (i = 0; i < resp->hole_count; i++) {
+		const struct srdma_rc_hole *hole = &resp->holes[i];
+
+		count = srdma_psn_dist(hole->psn, hole->end);
+		held -= count;
+		if (!to_report(hole) || n == SRDMA_SACK_HOLES)
+			continue;
+		pkt->sack.holes[n].psn = hole->psn;
+		pkt->sack.holes[n++].count = min(count, SRDMA_SACK_COUNT_MAX);
+	}
+	pkt->sack.held = held;
+}
+
+noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number,
+				  u32 most)
+{
+	u32 i, n = 0;
+
+	resp->number = number;
+	resp->ack_due = false;
+	for (i = 0; i < resp->hole_count; i++) {
+		if (!to_report(&resp->holes[i]))
+			continue;
+		/* The rest is for the next one. */
+		if (n++ == most) {
+			resp->ack_due = resp->sacks;
+			break;
+		}
+		resp->holes[i].number = number;
+	}
+	if (n && resp->sacks)
+		wait_less(resp);
+}
+
+void srdma_resp_hold_init(struct srdma_rc_resp *resp)
+{
+	resp->hold_ns = HOLD_MIN_NS;
+}

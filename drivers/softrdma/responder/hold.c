@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests that came behind a hole. The protocol core says which (rc_resp_hold.c).
+ * Here is their memory: a clone of what they came in, in the order of their PSNs. It
+ * counts as memory that waits in the inbox. When the hole is filled, the receive
+ * engine takes them before all others.
+ *
+ * What comes from a QP of the same device is not held: nothing is lost there, unless
+ * a rule says so.
+ */
+#include "compat/compat.h"
+#include "engine/backlog.h"
+#include "objects/device.h"
+#include "objects/qp.h"
+#include "observe/counters.h"
+#include "observe/trace.h"
+#include "responder/hold.h"
+#include "wire/packet_in.h"
+
+/* So many bytes may pin more than they are charged. */
+#define HELD_LOOSELY	SZ_1M
+
+static enum hrtimer_restart hold_over(struct hrtimer *timer)
+{
+	struct srdma_qp *qp = container_of(timer, struct srdma_qp, resp.timer);
+
+	srdma_engine_kick(&qp->recv, SRDMA_EVENT_TIMER);
+	return HRTIMER_NORESTART;
+}
+
+void srdma_hold_init(struct srdma_qp *qp)
+{
+	skb_queue_head_init(&qp->resp.held);
+	srdma_compat_hrtimer_setup(&qp->resp.timer, hold_over,
+				   HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Where in the list one with @psn belongs: behind the one returned. */
+static struct sk_buff *place_of(struct sk_buff_head *held, u32 psn)
+{
+	struct sk_buff *skb;
+
+	/* It mostly is the newest. */
+	skb_queue_reverse_walk(held, skb)
+		if (srdma_psn_before(srdma_packet_in(skb)->psn, psn))
+			return skb;
+	return (struct sk_buff *)held;
+}
+
+/* Is the packet last returned the only one? */
+static bool is_only_one(const struct sk_buff *skb)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+
+	return !in->left && in->index == 1;
+}
+
+/*
+ * Of a packet that is alone its own skb, else a clone; NULL for want of memory. Few may
+ * pin what they like, since those that are next to each other pin the same.
+ */
+static struct sk_buff *put_aside(struct srdma_qp *qp, struct sk_buff *skb,
+				 u32 psn)
+{
+	bool loosely = qp->recv.held < HELD_LOOSELY;
+	struct sk_buff *held, *compact;
+
+	if (loosely && is_only_one(skb)) {
+		held = skb_get(skb);
+	} else {
+		held = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+		if (!held)
+			return NULL;
+		srdma_packet_in_hold(held, psn);
+	}
+	compact = loosely ? held : srdma_backlog_compact(held);
+	if (compact && srdma_engine_hold(&qp->recv, compact->truesize))
+		return compact;
+	kfree_skb(compact ?: held);
+	return NULL;
+}
+
+/**
+ * srdma_hold_back - keep a request until it is expected
+ * @qp: queue pair
+ * @skb: what it came in
+ * @pkt: the packet last returned
+ *
+ * srdma_hold_end_of() is to follow.
+ *
+ * Return: whether it is kept.
+ */
+noinline bool srdma_hold_back(struct srdma_qp *qp, struct sk_buff *skb,
+			      const struct srdma_pkt *pkt)
+{
+	struct sk_buff_head *held = &qp->resp.held;
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+	struct sk_buff *fresh;
+
+	if (srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP ||
+	    !srdma_rc_resp_wants(rc, pkt))
+		return false;
+	if (qp->resp.held_from != skb ||
+	    !srdma_packet_in_hold_more(qp->resp.held_last, skb, pkt->psn)) {
+		fresh = put_aside(qp, skb, pkt->psn);
+		if (!fresh)
+			return false;
+		__skb_queue_after(held, place_of(held, pkt->psn), fresh);
+		qp->resp.held_from = skb;
+		qp->resp.held_last = fresh;
+		qp->resp.held_psn = pkt->psn;
+	}
+	srdma_rc_resp_hold(rc, pkt);
+	srdma_stat_inc(qp->dev, SRDMA_STAT_REQ_HELD);
+	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_REQ_HELD);
+	return true;
+}
+
+/**
+ * srdma_hold_end_of - an skb was looked at
+ * @qp: queue pair that holds something, maybe from it
+ */
+noinline void srdma_hold_end_of(struct srdma_qp *qp)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	/* Its own control block says so only now that nobody walks over it. */
+	if (resp->held_from && resp->held_from == resp->held_last)
+		srdma_packet_in_hold(resp->held_last, resp->held_psn);
+	resp->held_from = NULL;
+}
+
+static struct sk_buff *let_go(struct srdma_qp *qp)
+{
+	struct sk_buff *skb = __skb_dequeue(&qp->resp.held);
+
+	srdma_engine_release(&qp->recv, skb->truesize);
+	return skb;
+}
+
+/* What is not waited for any more. */
+noinline void srdma_hold_drop(struct srdma_qp *qp)
+{
+	while (srdma_hold_any(qp))
+		kfree_skb(let_go(qp));
+}
+
+/**
+ * srdma_hold_take - take what has become expected
+ * @qp: queue pair that holds something
+ *
+ * Return: one to be looked at now, or NULL. srdma_hold_taken() is to follow.
+ */
+noinline struct sk_buff *srdma_hold_take(struct srdma_qp *qp)
+{
+	struct sk_buff *skb = skb_peek(&qp->resp.held);
+
+	if (srdma_psn_after(srdma_packet_in(skb)->psn, qp->resp.rc.epsn))
+		return NULL;
+	return let_go(qp);
+}
+
+/**
+ * srdma_hold_taken - it was looked at
+ * @qp: queue pair
+ * @psn: that was expected before
+ *
+ * If it did not bring what it was held for, what is behind it comes again, too.
+ */
+noinline void srdma_hold_taken(struct srdma_qp *qp, u32 psn)
+{
+	if (qp->resp.rc.epsn == psn)
+		srdma_rc_resp_forget(&qp->resp.rc);
+}
+
+/**
+ * srdma_hold_settle - what has become expected was taken
+ * @qp: queue pair
+ */
+noinline void srdma_hold_settle(struct srdma_qp *qp)
+{
+	const struct sk_buff *first = skb_peek(&qp->resp.held);
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+
+	/* If nothing is missing in front of it, it was given up. */
+	if (first && !srdma_rc_resp_holds(rc) &&
+	    srdma_psn_after(srdma_packet_in(first)->psn, rc->epsn))
+		srdma_hold_drop(qp);
+}
+
+/**
+ * srdma_hold_time - report what has been missing for long enough
+ * @qp: queue pair
+ */
+noinline void srdma_hold_time(struct srdma_qp *qp)
+{
+	struct srdma_responder *resp = &qp->resp;
+	u64 now = ktime_get_ns();
+	u64 at;
+
+	if (resp->timer_at && now >= resp->timer_at)
+		resp->timer_at = 0;
+	at = srdma_rc_resp_report(&resp->rc, now);
+	if (!at || (resp->timer_at && resp->timer_at <= at))
+		return;
+	resp->timer_at = at;
+	hrtimer_start(&resp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* The engine is stopped. */
+void srdma_hold_clear(struct srdma_qp *qp)
+{
+	hrtimer_cancel(&qp->resp.timer);
+	qp->resp.timer_at = 0;
+	local_bh_disable();
+	srdma_hold_drop(qp);
+	local_bh_enable();
+}

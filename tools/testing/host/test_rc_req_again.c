@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A peer that holds back what comes behind a hole: what it reports is repeated, and
+ * nothing else.
+ */
+#include "req_fixture.h"
+#include "proto/packet.h"
+
+/* Twelve packets of three WRITEs are out. */
+static void begin_writes(void)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 4 * MTU, 0);
+	push(SRDMA_WR_WRITE, 4 * MTU, 0);
+	push(SRDMA_WR_WRITE, 4 * MTU, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 12);
+	now += 50 * US;
+}
+
+static void no_holes(void)
+{
+	memset(&pkt, 0, sizeof(pkt));
+}
+
+static void hole(uint32_t i, uint32_t step, uint32_t count)
+{
+	pkt.sack.holes[i].psn = psn(step);
+	pkt.sack.holes[i].count = count;
+}
+
+/* A selective acknowledge up to @step, the @number-th; the holes are filled in. */
+static enum srdma_req_resp sack(uint32_t step, uint8_t number, uint32_t held)
+{
+	pkt.stamp = number;
+	pkt.sack.held = held;
+	pkt.aeth.syndrome = 0x1f;
+	return response(SRDMA_RC_SACK, step);
+}
+
+/* The next burst repeats these, with that number. */
+static void expect_again(uint32_t step, uint32_t count, uint8_t number)
+{
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(step));
+	EXPECT_EQ(burst.b.count, count);
+	EXPECT_EQ(burst.b.stamp, number);
+	sent();
+}
+
+TEST(req_again__a_numbered_nak_asks_for_one_packet)
+{
+	begin_writes();
+	no_holes();
+	pkt.stamp = 9;
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+	expect_again(5, 1, 9);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* Without a number all of it. */
+TEST(req_again__a_plain_nak_goes_back)
+{
+	begin_writes();
+	no_holes();
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+	expect_again(5, 3, 0);
+}
+
+TEST(req_again__a_copy_of_the_nak_is_one)
+{
+	begin_writes();
+	no_holes();
+	pkt.stamp = 9;
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_DROP_DUP);
+	now += 10 * MS;
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_DROP_DUP);
+	pkt.stamp = 10;
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+}
+
+TEST(req_again__holes_are_filled_in_their_order)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 2, 1);
+	hole(1, 5, 4);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	expect_again(2, 1, 3);
+	EXPECT(burst.b.ack_req);
+	/* It goes from one message into the next. */
+	expect_again(5, 3, 3);
+	EXPECT(!burst.b.ack_req);
+	expect_again(8, 1, 3);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT_EQ(ack(11), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.una_psn, psn(12));
+	EXPECT_EQ(req.held, 0);
+}
+
+TEST(req_again__a_copy_repeats_nothing)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 2, 1);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	expect_again(2, 1, 3);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	/* And one that was overtaken says nothing new. */
+	hole(0, 6, 1);
+	EXPECT_EQ(sack(1, 2, 9), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.held, 5);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	/* Numbers begin anew. */
+	EXPECT_EQ(sack(1, 33, 5), SRDMA_REQ_SACK);
+	expect_again(6, 1, 33);
+	EXPECT_EQ(sack(1, 63, 5), SRDMA_REQ_SACK);
+	expect_again(6, 1, 63);
+	EXPECT_EQ(sack(1, 1, 5), SRDMA_REQ_SACK);
+	expect_again(6, 1, 1);
+}
+
+/* What has come meanwhile, or was never sent, is not repeated. */
+TEST(req_again__holes_are_of_what_is_out)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 0, 4);
+	hole(1, 11, 40);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	expect_again(2, 2, 3);
+	expect_again(11, 1, 3);
+	no_holes();
+	hole(0, 100, 40);
+	hole(1, -9, 3);
+	EXPECT_EQ(sack(1, 4, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+TEST(req_again__what_has_come_before_it_is_sent_is_not)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 2, 3);
+	hole(1, 8, 1);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	no_holes();
+	EXPECT_EQ(ack(3), SRDMA_REQ_ACK);
+	expect_again(4, 1, 3);
+	EXPECT_EQ(ack(9), SRDMA_REQ_ACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* What the peer holds opens the window. */
+TEST(req_again__what_is_held_is_not_on_its_way)
+{
+	static const struct srdma_rc_req_attr small = {
+		.psn = FIRST, .mtu = MTU, .max_rd_atomic = 8, .retry_cnt = 7,
+		.rnr_retry = 6, .timeout = 14, .max_inflight = 8 * MTU,
+	};
+
+	begin(&small);
+	push(SRDMA_WR_WRITE, 32 * MTU, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 8);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	no_holes();
+	EXPECT_EQ(sack(-1, 3, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(8));
+	EXPECT_EQ(burst.b.count, 5);
+	/* New packets say up to which report all was repeated. */
+	EXPECT_EQ(burst.b.stamp, 3 | SRDMA_STAMP_FRESH);
+	sent();
+	EXPECT_EQ(ack(12), SRDMA_REQ_ACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.stamp, 0);
+}
+
+/* More than there is cannot be held. */
+TEST(req_again__a_peer_that_lies_opens_no_window)
+{
+	begin_writes();
+	no_holes();
+	EXPECT_EQ(sack(1, 3, 0xffffffff), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.held, 10);
+}
+
+TEST(req_again__a_lost_read_is_asked_again)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, MTU, 0);
+	push(SRDMA_WR_READ, 3 * MTU, SRDMA_WR_SIGNALED);
+	push(SRDMA_WR_WRITE, MTU, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 3);
+	now += 50 * US;
+	no_holes();
+	hole(0, 1, 3);
+	EXPECT_EQ(sack(0, 3, 1), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.msg->op, SRDMA_WR_READ);
+	EXPECT_EQ(burst.b.stamp, 3);
+	sent();
+	/* And what is held is not sent behind it. */
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* A probe has all reported again; what it finds lost is lost behind it as well. */
+TEST(req_again__a_probe_asks_for_all)
+{
+	begin_writes();
+	no_holes();
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PROBE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	EXPECT_EQ(burst.b.stamp, SRDMA_STAMP_ALL);
+	sent();
+	EXPECT_EQ(sack(2, 3, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+TEST(req_again__nothing_is_repeated_behind_a_refused_message)
+{
+	begin_writes();
+	no_holes();
+	EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
+	hole(0, 9, 1);
+	EXPECT_EQ(sack(-1, 3, 1), SRDMA_REQ_SACK);
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RNR);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(0));
+}
+
+TEST(req_again__going_back_is_all_of_it)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 2, 1);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	no_holes();
+	EXPECT_EQ(nak(2, 0), SRDMA_REQ_RETRY);
+	EXPECT_EQ(req.held, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(2));
+	EXPECT(!burst.again);
+}
+
+TEST(req_again__only_an_acknowledge_can_be_selective)
+{
+	begin_writes();
+	no_holes();
+	pkt.aeth.syndrome = 0x60;
+	EXPECT_EQ(response(SRDMA_RC_SACK, 1), SRDMA_REQ_DROP_KIND);
+}
