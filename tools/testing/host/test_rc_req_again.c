@@ -121,6 +121,8 @@ TEST(req_again__a_copy_repeats_nothing)
 	expect_again(6, 1, 63);
 	EXPECT_EQ(sack(1, 1, 5), SRDMA_REQ_SACK);
 	expect_again(6, 1, 1);
+	EXPECT_EQ(sack(1, 63, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
 /* What has come meanwhile, or was never sent, is not repeated. */
@@ -207,6 +209,23 @@ TEST(req_again__a_lost_read_is_asked_again)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
+TEST(req_again__between_lost_reads_nothing_is_sent_again)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, MTU, 0);
+	push(SRDMA_WR_WRITE, MTU, 0);
+	push(SRDMA_WR_READ, MTU, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 3);
+	now += 50 * US;
+	no_holes();
+	hole(0, 0, 1);
+	hole(1, 2, 1);
+	EXPECT_EQ(sack(-1, 3, 1), SRDMA_REQ_SACK);
+	expect_again(0, 1, 3);
+	expect_again(2, 1, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
 /* A probe has all reported again; what it finds lost is lost behind it as well. */
 TEST(req_again__a_probe_asks_for_all)
 {
@@ -221,6 +240,16 @@ TEST(req_again__a_probe_asks_for_all)
 	sent();
 	EXPECT_EQ(sack(2, 3, 5), SRDMA_REQ_SACK);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+TEST(req_again__a_probe_of_who_knows_nothing_has_no_number)
+{
+	begin_writes();
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PROBE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	EXPECT_EQ(burst.b.stamp, 0);
 }
 
 TEST(req_again__nothing_is_repeated_behind_a_refused_message)

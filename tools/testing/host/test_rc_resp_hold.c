@@ -326,6 +326,26 @@ TEST(resp_hold__what_a_repetition_has_passed_is_reported_again)
 	expect_hole(0, 2, 1);
 }
 
+/* Wherever they are: reports are followed in their order. */
+TEST(resp_hold__what_a_later_repetition_has_passed_as_well)
+{
+	uint8_t number;
+
+	begin_with_sacks();
+	expect_sack(0, 3);
+	number = out.b.stamp;
+	comes_with(1, number);
+	fresh();
+	pkt.stamp = number;
+	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 4, 4), SRDMA_RESP_DROP_GAP);
+	expect_sack(1, 3);
+	expect_hole(0, 2, 1);
+	expect_hole(1, 0, 0);
+	comes_with(2, out.b.stamp);
+	expect_sack(2, 3);
+	expect_hole(0, 5, 1);
+}
+
 TEST(resp_hold__who_has_waited_hears_all_again)
 {
 	begin_with_sacks();
