@@ -191,6 +191,36 @@ static void backlog__bounds_all_inboxes(struct kunit *test)
 			half);
 }
 
+/* What is put aside counts, and leaves as much for what it waits for. */
+static void backlog__what_is_held_leaves_room(struct kunit *test)
+{
+	struct two_users *users = test->priv;
+	u64 half = (u64)half_of_pool(test) * SRDMA_BACKLOG_CHUNK;
+	struct srdma_engine *engine = stopped_engine(test, users->one);
+	u32 held = 0;
+
+	local_bh_disable();
+	while (srdma_engine_hold(engine, SZ_16K))
+		held += SZ_16K;
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, engine->held, held);
+	KUNIT_EXPECT_GE(test, held, SRDMA_BACKLOG_OWN / 2 - SZ_16K);
+	KUNIT_EXPECT_LE(test, held, SZ_4M);
+	KUNIT_EXPECT_LE(test, 2 * held, engine->room);
+	KUNIT_EXPECT_GE(test, fill_inbox(test, engine),
+			min_t(u64, held, SZ_4M - SZ_64K));
+
+	/* As long as anything is held, nothing is given back. */
+	srdma_engine_clear(engine);
+	KUNIT_EXPECT_GE(test, engine->room, 2 * held);
+	srdma_engine_release(engine, held);
+	srdma_engine_clear(engine);
+	KUNIT_EXPECT_EQ(test, engine->room, SRDMA_BACKLOG_OWN);
+	srdma_engine_uninit(engine);
+	KUNIT_EXPECT_EQ(test, (u64)half_of_pool(test) * SRDMA_BACKLOG_CHUNK,
+			half);
+}
+
 /* A packet of @len bytes in a page of 32 KB, as of many drivers. */
 static struct sk_buff *skb_in_page(struct kunit *test, u32 len)
 {
@@ -282,6 +312,7 @@ static struct kunit_case backlog_cases[] = {
 	KUNIT_CASE(backlog__is_shared),
 	KUNIT_CASE(backlog__belongs_to_a_user),
 	KUNIT_CASE(backlog__bounds_all_inboxes),
+	KUNIT_CASE(backlog__what_is_held_leaves_room),
 	KUNIT_CASE(backlog__waits_in_memory_of_its_own),
 	KUNIT_CASE(backlog__merged_packets_wait_in_one_head),
 	{}

@@ -17,6 +17,9 @@
 #include "responder/hold.h"
 #include "wire/packet_in.h"
 
+/* So many skbs, since a peer may have us look for the place of each among all. */
+#define HOLD_SKBS_MOST	2048
+
 /* So many bytes may pin more than they are charged. */
 #define HELD_LOOSELY	SZ_1M
 
@@ -35,16 +38,34 @@ void srdma_hold_init(struct srdma_qp *qp)
 				   HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Where in the list one with @psn belongs: behind the one returned. */
+/* Is @psn nearer to the first that is held than to the last? */
+static bool is_near_first(const struct sk_buff_head *held, u32 psn)
+{
+	const struct sk_buff *first = skb_peek(held);
+	const struct sk_buff *last = skb_peek_tail(held);
+
+	return first && srdma_psn_diff(psn, srdma_packet_in(first)->psn) <
+			srdma_psn_diff(srdma_packet_in(last)->psn, psn);
+}
+
+/*
+ * Where in the list one with @psn belongs: behind the one returned. Mostly it is the
+ * newest, or fills one of the first holes.
+ */
 static struct sk_buff *place_of(struct sk_buff_head *held, u32 psn)
 {
 	struct sk_buff *skb;
 
-	/* It mostly is the newest. */
+	if (is_near_first(held, psn)) {
+		skb_queue_walk(held, skb)
+			if (srdma_psn_after(srdma_packet_in(skb)->psn, psn))
+				break;
+		return skb->prev;
+	}
 	skb_queue_reverse_walk(held, skb)
 		if (srdma_psn_before(srdma_packet_in(skb)->psn, psn))
-			return skb;
-	return (struct sk_buff *)held;
+			break;
+	return skb;
 }
 
 /* Is the packet last returned the only one? */
@@ -98,6 +119,7 @@ noinline bool srdma_hold_back(struct srdma_qp *qp, struct sk_buff *skb,
 	struct sk_buff *fresh;
 
 	if (srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP ||
+	    skb_queue_len(held) >= HOLD_SKBS_MOST ||
 	    !srdma_rc_resp_wants(rc, pkt))
 		return false;
 	if (qp->resp.held_from != skb ||
