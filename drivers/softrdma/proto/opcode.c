@@ -17,7 +17,7 @@
 #define IMM	4
 #define IETH	4
 #define FETH	4
-#define SACK	24
+#define SACK	20
 
 #define REQ_FIRST	(SRDMA_OP_REQ | SRDMA_OP_START)
 #define REQ_MIDDLE	(SRDMA_OP_REQ)

@@ -2,6 +2,7 @@
 /*
  * Packets from the wire to host order and back.
  */
+#include <linux/minmax.h>
 #include <linux/types.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
@@ -68,7 +69,7 @@ static noinline void get_sack(struct srdma_pkt *pkt, const void *p)
 	const struct srdma_wire_sack *sack = p;
 	u32 i, hole;
 
-	pkt->sack.held = be32_to_cpu(sack->held);
+	pkt->aeth.held = min(be32_to_cpu(sack->held), SRDMA_SACK_HELD_MAX);
 	for (i = 0; i < SRDMA_SACK_HOLES; i++) {
 		hole = be32_to_cpu(sack->holes[i]);
 		pkt->sack.holes[i].psn = hole & SRDMA_PSN_MASK;
@@ -82,7 +83,7 @@ static noinline void put_sack(void *p, const struct srdma_pkt *pkt)
 	struct srdma_wire_sack *sack = p;
 	u32 i;
 
-	sack->held = cpu_to_be32(pkt->sack.held);
+	sack->held = cpu_to_be32(pkt->aeth.held);
 	for (i = 0; i < SRDMA_SACK_HOLES; i++)
 		sack->holes[i] = cpu_to_be32(pkt->sack.holes[i].psn |
 					     (u32)pkt->sack.holes[i].count <<

@@ -48,8 +48,8 @@
  * @aeth.syndrome: see aeth.h
  * @aeth.msn: message sequence number, 24 bits
  * @aeth.orig: what the atomic found (ATOMIC ACKNOWLEDGE only)
+ * @aeth.held: selective acknowledge: packets that came behind a hole, 65535 for more
  * @sack: selective acknowledge, beside @aeth
- * @sack.held: packets that came behind a hole
  * @sack.holes: those that are missing
  * @sack.holes.psn: the first
  * @sack.holes.count: their number, 255 for that or more; 0: no hole
@@ -100,10 +100,10 @@ struct srdma_pkt {
 			struct {
 				u64 orig;
 				u32 msn;
+				u16 held;
 				u8 syndrome;
 			} aeth;
 			struct {
-				u32 held;
 				struct {
 					u32 psn : 24;
 					u32 count : 8;

@@ -189,6 +189,7 @@ void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
 	req->cur_psn = req->una_psn;
 	req->resend_psn = req->max_psn;
 	req->resend_all = true;
+	req->late_at = 0;
 	req->again_count = 0;
 	req->held = 0;
 	note_back(req, now);
@@ -424,6 +425,15 @@ static void fill_rd(const struct srdma_rc_req *req,
 	b->ack_req = true;
 }
 
+/* Not inlined: it is rare. */
+static noinline u8 stamp_of(const struct srdma_rc_req *req,
+			    const struct srdma_burst *b)
+{
+	if (b->resend)
+		return req->stamp;
+	return req->held ? req->stamp | SRDMA_STAMP_FRESH : 0;
+}
+
 void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 			  u32 max, struct srdma_rc_burst *out)
 {
@@ -437,8 +447,9 @@ void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 	out->again = false;
 	b->psn = psn;
 	b->resend = psn != req->max_psn;
-	b->stamp = b->resend ? req->stamp :
-			       req->held ? req->stamp | SRDMA_STAMP_FRESH : 0;
+	b->stamp = 0;
+	if (unlikely(req->stamp))
+		b->stamp = stamp_of(req, b);
 	b->solicited = false;
 	if (srdma_msg_is_rd(msg)) {
 		fill_rd(req, msg, pos, b);
@@ -610,12 +621,11 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	const struct srdma_burst *b = &burst->b;
 	struct srdma_rc_msg *msg = burst->msg;
 
-	if (burst->probe) {
-		probe_sent(req, burst, now);
-		return;
-	}
-	if (unlikely(burst->again)) {
-		srdma_req_again_sent(req, b, now);
+	if (unlikely(burst->probe | burst->again)) {
+		if (burst->probe)
+			probe_sent(req, burst, now);
+		else
+			srdma_req_again_sent(req, b, now);
 		return;
 	}
 	req->rnr_until = 0;

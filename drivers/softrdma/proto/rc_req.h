@@ -60,6 +60,8 @@
  *	asked for again
  * @cut: READ: what follows @high is lost as well
  * @parts: READ: parts of it were asked for, so an answer may end inside it
+ * @passed: READ, atomic, FLUSH: a response came that proves its own to be lost,
+ *	unless the network changes the order
  * @answered: READ, atomic, FLUSH: the whole response is in place; local
  *	operation: it was executed
  *
@@ -81,6 +83,7 @@ struct srdma_rc_msg {
 	bool lost;
 	bool cut;
 	bool parts;
+	bool passed;
 	bool answered;
 };
 
@@ -139,6 +142,7 @@ enum srdma_req_resp {
 enum srdma_req_timer {
 	SRDMA_TIMER_EARLY,	/* not yet: arm for req->deadline */
 	SRDMA_TIMER_RNR,	/* the RNR wait is over: call next() */
+	SRDMA_TIMER_LATE,	/* what was late is lost: next() asks again */
 	SRDMA_TIMER_PROBE,	/* nothing heard: next() gives a probe */
 	SRDMA_TIMER_RETRY,	/* ACK timeout: next() sends again */
 	SRDMA_TIMER_FAILED,	/* retries used up: now in error */
@@ -305,6 +309,12 @@ struct srdma_rc_req_attr {
  * @kept: a bit for each PSN, modulo their number: a READ response that is in place
  *	behind a hole; those of no other PSNs are set
  * @kept_count: number of them
+ * @late: quarters of a round trip that a response may come late by; 0 as long as
+ *	none has
+ * @asks: READs and atomics, or parts, that were asked for again
+ * @late_at: when what is late is taken for lost, ns; 0 for nothing
+ * @asked_psn: first PSN of the READ or atomic that was last asked for again
+ * @asked_end: behind its last one; @asked_psn if that was needed
  * @again: ring of what the peer has reported to be missing
  * @again_out: the oldest of them
  * @again_count: their number
@@ -390,6 +400,11 @@ struct srdma_rc_req {
 	bool anew;
 	u32 kept[SRDMA_REQ_KEPT / 32];
 	u32 kept_count;
+	u8 late;
+	u32 asks;
+	u64 late_at;
+	u32 asked_psn;
+	u32 asked_end;
 	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
 	u32 again_out;
 	u32 again_count;

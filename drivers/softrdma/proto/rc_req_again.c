@@ -60,7 +60,7 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
 		return;
 	most = min(most, max(req->cwnd, HELD_OPENS_MOST));
-	req->held = min(pkt->sack.held, most);
+	req->held = min_t(u32, pkt->aeth.held, most);
 	/* What was reported before is not new. */
 	if (req->stamp == pkt->stamp)
 		return;

@@ -120,6 +120,8 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 {
 	u32 end = srdma_msg_end(msg);
 
+	if (b->resend)
+		srdma_req_note_asked_again(req, b, msg);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	msg->asked = msg->npsn;

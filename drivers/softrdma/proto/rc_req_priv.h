@@ -94,6 +94,9 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 
 /* rc_req_resp.c */
 
+/* What is late has had its time: ask for it. */
+void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
+
 /* Which started message has @psn? It is one of those outstanding. */
 u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn);
 
@@ -147,6 +150,19 @@ bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 /* It is on its way. */
 void srdma_req_again_sent(struct srdma_rc_req *req,
 			  const struct srdma_burst *b, u64 now);
+
+/* rc_req_late.c */
+
+/* A READ or atomic is asked for again, or a part of it. */
+void srdma_req_note_asked_again(struct srdma_rc_req *req,
+				const struct srdma_burst *b,
+				const struct srdma_rc_msg *msg);
+
+/* A response to @psn came that was not needed: what was asked for had only been late? */
+void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);
+
+/* Is what is missing given some time? Then srdma_req_ask_for_late() is called. */
+bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now);
 
 /* rc_req_time.c */
 

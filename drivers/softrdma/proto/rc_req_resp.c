@@ -140,8 +140,35 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 		if (!srdma_msg_is_rd(msg) || msg->answered ||
 		    dist < srdma_req_dist(req, msg->guard))
 			continue;
+		if (srdma_req_may_be_late(req, now)) {
+			msg->passed = true;
+			continue;
+		}
 		msg->cut = msg->high;
 		lost(req, idx, now);
+	}
+}
+
+/* Not inlined: it is rare. */
+noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
+{
+	struct srdma_rc_msg *msg;
+	u32 idx = req->una;
+	u32 look;
+
+	req->late_at = 0;
+	for (look = 0; look < LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+		msg = srdma_rc_req_msg(req, idx);
+		if (!srdma_msg_is_rd(msg) || msg->answered)
+			continue;
+		if (msg->passed)
+			msg->cut = msg->high;
+		if (msg->passed || (msg->high && msg->asked <=
+				    msg->done >> req->mtu_shift))
+			lost(req, idx, now);
+		else if (req->anew && msg->asked < msg->high && !msg->lost)
+			ask_for_lost(req, idx, now);
+		msg->passed = false;
 	}
 }
 
@@ -388,8 +415,10 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (!reach(req, idx, pkt->psn, now))
 		return SRDMA_REQ_FAILED;
 	if (msg->answered || (offset != msg->done &&
-			      srdma_req_missing(req, msg, at) >= at + count))
+			      srdma_req_missing(req, msg, at) >= at + count)) {
+		srdma_req_came_twice(req, pkt->psn);
 		return SRDMA_REQ_DROP_DUP;
+	}
 	if (pkt->payload_len != min(len - offset, most))
 		return bad_response(req, idx);
 	if (!in_place(msg, pkt, offset, len - offset <= most))
@@ -420,8 +449,10 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 		take_credits(req, pkt);
 	if (!reach(req, idx, pkt->psn, now))
 		return SRDMA_REQ_FAILED;
-	if (msg->answered)
+	if (msg->answered) {
+		srdma_req_came_twice(req, pkt->psn);
 		return SRDMA_REQ_DROP_DUP;
+	}
 	act->idx = idx;
 	act->psn = pkt->psn;
 	act->offset = 0;
@@ -440,8 +471,12 @@ static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
 	if (!(pkt->op->flags & SRDMA_OP_AETH) ||
 	    pkt->op->flags & (SRDMA_OP_READ_RESP | SRDMA_OP_ATOMIC_ACK) ||
 	    !srdma_psn_before(pkt->psn, req->una_psn) ||
-	    srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
+	    srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK) {
+		if (pkt->op->flags & (SRDMA_OP_READ_RESP |
+				      SRDMA_OP_ATOMIC_ACK))
+			srdma_req_came_twice(req, pkt->psn);
 		return SRDMA_REQ_DROP_GHOST;
+	}
 	take_credits(req, pkt);
 	return SRDMA_REQ_ACK;
 }
@@ -529,12 +564,16 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 	if (at >= high)
 		msg->cut = false;
 	/* It was not asked for before: the answer can only be to this request. */
-	if (msg->asked <= done)
-		req->rtt_resend |= lost(req, idx, now) && idx == req->una;
-	else if (at > high && req->anew && !msg->lost)
-		ask_for_lost(req, idx, now);
-	else if (at < high && end >= msg->asked)
+	if (msg->asked <= done) {
+		if (!srdma_req_may_be_late(req, now))
+			req->rtt_resend |= lost(req, idx, now) &&
+					   idx == req->una;
+	} else if (at > high && req->anew && !msg->lost) {
+		if (!srdma_req_may_be_late(req, now))
+			ask_for_lost(req, idx, now);
+	} else if (at < high && end >= msg->asked) {
 		lost(req, idx, now);
+	}
 }
 
 /* Not inlined: it is rare. */
@@ -561,6 +600,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 
 	if (srdma_req_dead(req))
 		return;
+	msg->passed = false;
 	if (msg->high || act->offset != msg->done) {
 		placed_at_hole(req, act, now);
 		return;

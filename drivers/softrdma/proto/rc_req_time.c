@@ -115,13 +115,17 @@ void srdma_req_rearm(struct srdma_rc_req *req)
 		req->deadline = req->rnr_until;
 		return;
 	}
-	if (!srdma_req_outstanding(req))
+	if (!srdma_req_outstanding(req)) {
+		req->late_at = 0;
 		return;
+	}
 	if (req->timeout_ns)
 		at = req->heard_at + req->timeout_ns;
 	if (req->probes < PROBES_MAX && !req->probe_due &&
 	    (!at || req->probe_at < at))
 		at = req->probe_at;
+	if (req->late_at && (!at || req->late_at < at))
+		at = req->late_at;
 	req->deadline = at;
 }
 
@@ -298,10 +302,16 @@ enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 		return SRDMA_TIMER_EARLY;
 	if (req->rnr_until) {
 		req->rnr_until = 0;
+		req->late_at = 0;
 		req->heard_at = now;
 		req->probe_at = srdma_req_next_probe(req, now);
 		srdma_req_rearm(req);
 		return SRDMA_TIMER_RNR;
+	}
+	if (req->late_at && now >= req->late_at) {
+		srdma_req_ask_for_late(req, now);
+		srdma_req_rearm(req);
+		return SRDMA_TIMER_LATE;
 	}
 	if (req->timeout_ns && now - req->heard_at >= req->timeout_ns)
 		return retry(req, now);

@@ -305,8 +305,6 @@ enum srdma_resp_verdict srdma_rc_resp_request(struct srdma_rc_resp *resp,
 
 	if (resp->dead)
 		return SRDMA_RESP_DROP_ERROR;
-	if (unlikely(pkt->stamp && resp->hole_count))
-		srdma_resp_stamped(resp, pkt);
 	if (ahead > 0)
 		return gap(resp, pkt);
 	if (ahead < 0)
@@ -367,7 +365,6 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 			  const struct srdma_rc_resp_act *act)
 {
 	u32 packets = srdma_burst_packets(act->len, resp->mtu_shift);
-	bool told = resp->gap;
 
 	if (act->flags & SRDMA_ACT_DUP) {
 		/* The key of this request was checked, so it is the one to use. */
@@ -378,7 +375,6 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 		return;
 	}
 	/* A NAK that was not sent yet is about this packet, which has come. */
-	resp->gap = false;
 	resp->told_rnr = false;
 	resp->nak_due = false;
 	if (pkt->op->flags & SRDMA_OP_RD_ATOMIC)
@@ -386,7 +382,9 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 	else
 		commit_payload(resp, pkt, act);
 	if (unlikely(resp->hole_count))
-		srdma_resp_moved(resp, pkt, told);
+		srdma_resp_moved(resp, pkt);
+	else
+		resp->gap = false;
 	if (act->flags & SRDMA_ACT_END)
 		resp->msn = srdma_psn_next(resp->msn);
 }

@@ -178,7 +178,7 @@ enum srdma_resp_out {
 	SRDMA_OUT_ACK,		/* ACK, NAK or RNR NAK: @syndrome says it */
 	SRDMA_OUT_READ,		/* READ responses; none carry data if b.len is 0 */
 	SRDMA_OUT_ATOMIC,	/* ATOMIC ACK with @orig */
-	SRDMA_OUT_SACK,		/* srdma_rc_resp_fill_sack() says the rest */
+	SRDMA_OUT_SACK,		/* the same, but srdma_rc_resp_fill_sack() says all */
 };
 
 /**
@@ -428,9 +428,9 @@ static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
 				      resp->res[out->res].end_psn);
 }
 
-/* SRDMA_OUT_SACK: what is missing, to @pkt. */
+/* SRDMA_OUT_SACK: what is missing, to @pkt; @b, which is an ACK, becomes that. */
 void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
-			     struct srdma_pkt *pkt);
+			     struct srdma_pkt *pkt, struct srdma_burst *b);
 
 /* The response of the last srdma_rc_resp_next() is on its way. */
 void srdma_rc_resp_sent(struct srdma_rc_resp *resp,

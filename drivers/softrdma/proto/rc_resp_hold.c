@@ -130,28 +130,6 @@ static void fill_hole(struct srdma_rc_resp *resp, u32 at, u32 psn, u32 end)
 	}
 }
 
-/*
- * A packet came that is not the one missing. If a NAK was given for that, and this one
- * does not follow the one before, the requester has gone back or asks; and if that one
- * was in front of what is missing, and this is behind, it has passed it. Then it was
- * lost again, or the order was changed once more.
- */
-noinline void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
-				     const struct srdma_pkt *pkt)
-{
-	bool back = !srdma_psn_after(pkt->psn, resp->gap_psn);
-	bool past = srdma_psn_before(resp->gap_psn, resp->epsn) &&
-		    srdma_psn_after(pkt->psn, resp->epsn);
-
-	if (resp->gap && (back || past)) {
-		resp->gap = false;
-		resp->holes[0].since = 0;
-		resp->waits = true;
-	}
-	resp->gap_psn = pkt->psn;
-	resp->ack_due |= resp->sacks && pkt->ack_req;
-}
-
 /* Is @pkt in a hole that was reported, and was sent before the report came? */
 static void note_late(struct srdma_rc_resp *resp, u32 at,
 		      const struct srdma_pkt *pkt)
@@ -204,6 +182,30 @@ noinline void srdma_resp_stamped(struct srdma_rc_resp *resp,
 	}
 }
 
+/*
+ * A packet came that is not the one missing. If a NAK was given for that, and this one
+ * does not follow the one before, the requester has gone back or asks; and if that one
+ * was in front of what is missing, and this is behind, it has passed it. Then it was
+ * lost again, or the order was changed once more.
+ */
+noinline void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
+				     const struct srdma_pkt *pkt)
+{
+	bool back = !srdma_psn_after(pkt->psn, resp->gap_psn);
+	bool past = srdma_psn_before(resp->gap_psn, resp->epsn) &&
+		    srdma_psn_after(pkt->psn, resp->epsn);
+
+	if (pkt->stamp)
+		srdma_resp_stamped(resp, pkt);
+	if (resp->gap && (back || past)) {
+		resp->gap = false;
+		resp->holes[0].since = 0;
+		resp->waits = true;
+	}
+	resp->gap_psn = pkt->psn;
+	resp->ack_due |= resp->sacks && pkt->ack_req;
+}
+
 noinline void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
 				 const struct srdma_pkt *pkt)
 {
@@ -214,8 +216,6 @@ noinline void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
 	};
 	u32 at = hole_at(resp, pkt->psn);
 
-	if (pkt->stamp)
-		srdma_resp_stamped(resp, pkt);
 	if (!is_newest(resp, pkt->psn)) {
 		note_late(resp, at, pkt);
 		fill_hole(resp, at, pkt->psn, end);
@@ -230,10 +230,15 @@ noinline void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
 }
 
 noinline void srdma_resp_moved(struct srdma_rc_resp *resp,
-			       const struct srdma_pkt *pkt, bool told)
+			       const struct srdma_pkt *pkt)
 {
 	u32 filled = hole_at(resp, resp->epsn);
+	bool told;
 
+	if (pkt->stamp)
+		srdma_resp_stamped(resp, pkt);
+	told = resp->gap;
+	resp->gap = false;
 	note_late(resp, 0, pkt);
 	remove_holes(resp, 0, filled);
 	resp->waits = true;
@@ -359,12 +364,16 @@ u8 srdma_resp_next_number(const struct srdma_rc_resp *resp)
 }
 
 noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
-				      struct srdma_pkt *pkt)
+				      struct srdma_pkt *pkt,
+				      struct srdma_burst *b)
 {
 	u32 held = resp->hole_count ? srdma_psn_dist(resp->epsn,
 						     resp->held_end) : 0;
 	u32 i, count, n = 0;
 
+	b->first = SRDMA_RC_SACK;
+	b->middle = SRDMA_RC_SACK;
+	b->last = SRDMA_RC_SACK;
 	memset(&pkt->sack, 0, sizeof(pkt->sack));
 	for (i = 0; i < resp->hole_count; i++) {
 		const struct srdma_rc_hole *hole = &resp->holes[i];
@@ -376,13 +385,12 @@ noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
 		pkt->sack.holes[n].psn = hole->psn;
 		pkt->sack.holes[n++].count = min(count, SRDMA_SACK_COUNT_MAX);
 	}
-	pkt->sack.held = held;
+	pkt->aeth.held = min(held, SRDMA_SACK_HELD_MAX);
 }
 
-noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number,
-				  u32 most)
+noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number)
 {
-	u32 i, n = 0;
+	u32 i, n = 0, most = resp->sacks ? SRDMA_SACK_HOLES : 1;
 
 	resp->number = number;
 	resp->ack_due = false;

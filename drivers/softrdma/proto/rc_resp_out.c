@@ -15,7 +15,6 @@
 #include "psn.h"
 #include "rc_resp.h"
 #include "rc_resp_priv.h"
-#include "wire.h"
 
 /* How many slots were filled after @slot. */
 static u32 age(const struct srdma_rc_resp *resp, u32 slot)
@@ -216,18 +215,16 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 		out->fatal = resp->dead;
 		return SRDMA_OUT_ACK;
 	}
-	if (resp->ack_due && resp->hole_count && resp->sacks) {
-		fill_single(out, SRDMA_RC_SACK, resp->ack_psn);
-		out->b.stamp = srdma_resp_next_number(resp);
-		return SRDMA_OUT_SACK;
-	}
 	if (resp->ack_due) {
 		/*
 		 * Not the PSN of a READ or atomic, even if it was executed:
 		 * some requesters would take this for its response.
 		 */
 		fill_single(out, SRDMA_RC_ACK, resp->ack_psn);
-		return SRDMA_OUT_ACK;
+		if (!resp->hole_count || !resp->sacks)
+			return SRDMA_OUT_ACK;
+		out->b.stamp = srdma_resp_next_number(resp);
+		return SRDMA_OUT_SACK;
 	}
 	return SRDMA_OUT_NONE;
 }
@@ -243,11 +240,7 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 		resp->nak_due = false;
 		resp->ack_due = false;
 		if (out->b.stamp)
-			srdma_resp_reported(resp, out->b.stamp, 1);
-		return;
-	}
-	if (out->b.first == SRDMA_RC_SACK) {
-		srdma_resp_reported(resp, out->b.stamp, SRDMA_SACK_HOLES);
+			srdma_resp_reported(resp, out->b.stamp);
 		return;
 	}
 	if (out->is_part) {

@@ -29,9 +29,8 @@ void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
 void srdma_resp_stamped(struct srdma_rc_resp *resp,
 			const struct srdma_pkt *pkt);
 
-/* There are holes, and epsn has moved by @pkt. @told: a NAK had been given. */
-void srdma_resp_moved(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
-		      bool told);
+/* There are holes, and epsn has moved by @pkt. */
+void srdma_resp_moved(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt);
 
 /* The packet that was asked for last came once more. */
 void srdma_resp_came_twice(struct srdma_rc_resp *resp);
@@ -39,8 +38,8 @@ void srdma_resp_came_twice(struct srdma_rc_resp *resp);
 /* Of the next report. */
 u8 srdma_resp_next_number(const struct srdma_rc_resp *resp);
 
-/* The report with @number, of @most holes, is on its way. */
-void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number, u32 most);
+/* The report with @number is on its way: a NAK, or a selective acknowledge. */
+void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number);
 
 /* rc_resp_out.c */
 

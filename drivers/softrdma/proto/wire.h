@@ -108,7 +108,7 @@ struct srdma_wire_atomic_ack {
 static_assert(sizeof(struct srdma_wire_atomic_ack) == 8);
 
 /* Holes that one selective acknowledge reports. */
-#define SRDMA_SACK_HOLES	5
+#define SRDMA_SACK_HOLES	4
 
 /**
  * struct srdma_wire_sack - what a selective acknowledge adds to the AETH
@@ -128,7 +128,7 @@ struct srdma_wire_sack {
 	__be32 held;
 	__be32 holes[SRDMA_SACK_HOLES];
 } __packed;
-static_assert(sizeof(struct srdma_wire_sack) == 24);
+static_assert(sizeof(struct srdma_wire_sack) == 20);
 
 #define SRDMA_STAMP_NUMBERS	63u
 #define SRDMA_STAMP_FRESH	0x40u
@@ -136,6 +136,7 @@ static_assert(sizeof(struct srdma_wire_sack) == 24);
 
 #define SRDMA_SACK_COUNT_SHIFT	24
 #define SRDMA_SACK_COUNT_MAX	0xffu
+#define SRDMA_SACK_HELD_MAX	0xffffu
 
 /**
  * struct srdma_wire_deth - datagram extended transport header
@@ -189,8 +190,8 @@ static_assert(sizeof(struct srdma_wire_feth) == 4);
 
 /*
  * The most header bytes any opcode has (compare and swap: BTH and
- * AtomicETH; selective acknowledge: BTH, AETH and holes). A receiver that can
- * see this many, or the whole of a shorter packet, can parse it.
+ * AtomicETH). A receiver that can see this many, or the whole of a shorter
+ * packet, can parse it.
  */
 #define SRDMA_HDR_MAX		40
 

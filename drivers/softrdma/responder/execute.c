@@ -607,6 +607,8 @@ static int serve_held(struct srdma_qp *qp, int budget)
 		srdma_packet_in_free(skb);
 	}
 	srdma_hold_settle(qp);
+	if (srdma_rc_resp_waits(&qp->resp.rc))
+		srdma_hold_time(qp);
 	return budget;
 }
 
@@ -628,8 +630,7 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 			budget = serve_held(qp, budget);
 	}
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
-		if (unlikely(srdma_rc_resp_waits(&qp->resp.rc) ||
-			     events & BIT(SRDMA_EVENT_TIMER)))
+		if (unlikely(events & BIT(SRDMA_EVENT_TIMER)))
 			srdma_hold_time(qp);
 		budget = srdma_reply(qp, budget);
 	}

@@ -134,6 +134,10 @@ noinline bool srdma_hold_back(struct srdma_qp *qp, struct sk_buff *skb,
 	}
 	srdma_rc_resp_hold(rc, pkt);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_REQ_HELD);
+	/* They are counted when they are taken. */
+	srdma_stat_add(qp->dev, SRDMA_STAT_RX_PACKETS, -1);
+	srdma_stat_add(qp->dev, SRDMA_STAT_RX_BYTES,
+		       -(u64)srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
 	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_REQ_HELD);
 	return true;
 }

@@ -25,7 +25,7 @@ void srdma_hold_time(struct srdma_qp *qp);
 /* Is anything held? */
 static inline bool srdma_hold_any(const struct srdma_qp *qp)
 {
-	return !skb_queue_empty(&qp->resp.held);
+	return skb_queue_len(&qp->resp.held);
 }
 
 #endif

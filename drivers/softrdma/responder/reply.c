@@ -113,7 +113,7 @@ static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
 	};
 
 	if (unlikely(out == SRDMA_OUT_SACK))
-		srdma_rc_resp_fill_sack(&qp->resp.rc, &hdr);
+		srdma_rc_resp_fill_sack(&qp->resp.rc, &hdr, &b);
 	if (out == SRDMA_OUT_READ && b.len)
 		tx.payload = &payload.base;
 	return srdma_tx_send(&tx, count);

@@ -398,8 +398,6 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 		srdma_drop(in->dev, why, 1);
 		return SRDMA_FOUND_BAD;
 	}
-	if (unlikely(in->is_held))
-		return SRDMA_FOUND_PACKET;
 	srdma_stat_inc(in->dev, SRDMA_STAT_RX_PACKETS);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
 		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
@@ -465,8 +463,6 @@ noinline void srdma_packet_in_join_more(struct sk_buff *skb,
 		headers = join_looped(skb, pkt);
 	else
 		join_wire(skb, walk, pkt, mtu);
-	if (in->is_held)
-		return;
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_PACKETS, pkt->more);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
 		       ALIGN(pkt->payload_len - alone, 4) + headers +

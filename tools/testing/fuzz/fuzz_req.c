@@ -143,7 +143,7 @@ static void choose_holes(struct input *in, const struct fuzz_req *f,
 	uint32_t psn = f->req.una_psn;
 	uint32_t i;
 
-	want->sack.held = in_u8(in) < 0xf0 ? in_u8(in) : in_u32(in);
+	want->aeth.held = in_u8(in) < 0xf0 ? in_u8(in) : in_u32(in);
 	for (i = in_u8(in) % (SRDMA_SACK_HOLES + 1); i; i--) {
 		psn = srdma_psn_add(psn, in_step(in));
 		want->sack.holes[i - 1].psn = psn;

@@ -254,12 +254,13 @@ static void check_out(const struct fuzz_resp *f, enum srdma_resp_out kind,
 
 static void check_sack(const struct fuzz_resp *f)
 {
+	struct srdma_burst b;
 	struct srdma_pkt pkt;
 	uint32_t i;
 
-	srdma_rc_resp_fill_sack(&f->resp, &pkt);
+	srdma_rc_resp_fill_sack(&f->resp, &pkt, &b);
 	CHECK(f->resp.hole_count);
-	CHECK(pkt.sack.held < srdma_psn_dist(f->resp.epsn, f->resp.held_end));
+	CHECK(pkt.aeth.held < srdma_psn_dist(f->resp.epsn, f->resp.held_end));
 	for (i = 0; i < SRDMA_SACK_HOLES; i++)
 		CHECK(!pkt.sack.holes[i].count ||
 		      srdma_psn_before(pkt.sack.holes[i].psn, f->resp.held_end));

@@ -87,7 +87,7 @@ static const struct {
 	{ "ImmDt", SRDMA_OP_IMM, 4 },
 	{ "IETH", SRDMA_OP_IETH, 4 },
 	{ "FETH", SRDMA_OP_FETH, 4 },
-	{ "SACK", SRDMA_OP_SACK, 24 },
+	{ "SACK", SRDMA_OP_SACK, 20 },
 	{ "reserved", 0, 16 },
 };
 

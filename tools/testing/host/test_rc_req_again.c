@@ -32,7 +32,7 @@ static void hole(uint32_t i, uint32_t step, uint32_t count)
 static enum srdma_req_resp sack(uint32_t step, uint8_t number, uint32_t held)
 {
 	pkt.stamp = number;
-	pkt.sack.held = held;
+	pkt.aeth.held = held;
 	pkt.aeth.syndrome = 0x1f;
 	return response(SRDMA_RC_SACK, step);
 }
@@ -186,7 +186,7 @@ TEST(req_again__a_peer_that_lies_opens_no_window)
 {
 	begin_writes();
 	no_holes();
-	EXPECT_EQ(sack(1, 3, 0xffffffff), SRDMA_REQ_SACK);
+	EXPECT_EQ(sack(1, 3, 0xffff), SRDMA_REQ_SACK);
 	EXPECT_EQ(req.held, 10);
 }
 

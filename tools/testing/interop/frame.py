@@ -50,7 +50,7 @@ DATAGRAM = [0x04, 0x05]
 RESPONSES = ("RESPONSE", "ACK", "SACK", "ATOMIC_ACK")
 NO_PAYLOAD = ("READ", "ACK", "SACK", "ATOMIC_ACK", "ATOMIC")
 HEADER_BYTES = {"imm": 4, "reth": 16, "aeth": 4, "original": 8, "atomic": 28,
-                "ieth": 4, "deth": 8, "sack": 24}
+                "ieth": 4, "deth": 8, "sack": 20}
 # Kinds of AETH: the upper bits of a syndrome.
 ACKED, RNR, RESERVED, NAK = range(4)
 LAST_NAK_CODE = 4

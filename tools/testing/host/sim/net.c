@@ -59,7 +59,7 @@ const char *net_describe(const struct srdma_pkt *pkt)
 	if (pkt->op->flags & SRDMA_OP_SACK)
 		n += snprintf(t + n, sizeof(text[0]) - n,
 			      " held %u, missing %u from %06x",
-			      pkt->sack.held, pkt->sack.holes[0].count,
+			      pkt->aeth.held, pkt->sack.holes[0].count,
 			      pkt->sack.holes[0].psn);
 	if (pkt->op->flags & SRDMA_OP_RETH)
 		n += snprintf(t + n, sizeof(text[0]) - n,

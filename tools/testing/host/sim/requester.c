@@ -316,6 +316,9 @@ static void set_timer(struct sim *s, struct node *n)
 {
 	u64 at = n->req.deadline;
 
+	/* One that is over fires at once. */
+	if (at && at < s->now)
+		at = s->now;
 	if (!at || (n->timer_at && n->timer_at <= at))
 		return;
 	n->timer_at = at;
@@ -327,7 +330,7 @@ void requester_timer(struct sim *s, struct node *n)
 	enum srdma_req_timer v = srdma_rc_req_timeout(&n->req, s->now);
 
 	static const char *const name[] = {
-		"early", "RNR wait over", "probe", "ACK timeout",
+		"early", "RNR wait over", "late", "probe", "ACK timeout",
 		"retries exhausted",
 	};
 

@@ -320,10 +320,8 @@ static void send_response(struct sim *s, struct node *n,
 			  enum srdma_resp_out kind,
 			  const struct srdma_rc_resp_burst *out)
 {
-	struct srdma_pkt pkt = {
-		.opcode = out->b.first,
-		.psn = out->b.psn,
-	};
+	struct srdma_pkt pkt = { .psn = out->b.psn };
+	struct srdma_burst b = out->b;
 	u8 *payload;
 
 	pkt.aeth.syndrome = out->syndrome;
@@ -331,7 +329,8 @@ static void send_response(struct sim *s, struct node *n,
 	pkt.aeth.orig = out->orig;
 	pkt.stamp = out->b.stamp;
 	if (kind == SRDMA_OUT_SACK)
-		srdma_rc_resp_fill_sack(&n->resp, &pkt);
+		srdma_rc_resp_fill_sack(&n->resp, &pkt, &b);
+	pkt.opcode = b.first;
 	if (kind != SRDMA_OUT_READ)
 		net_send(s, n, net_frame(s, n, &pkt, &payload), false);
 	else if (!send_read(s, n, out, &pkt))

@@ -40,6 +40,7 @@ static const char *const resp_names[SRDMA_REQ_RESP_NR] = {
 static const char *const timer_names[SRDMA_TIMER_NR] = {
 	[SRDMA_TIMER_EARLY] = "early",
 	[SRDMA_TIMER_RNR] = "rnr",
+	[SRDMA_TIMER_LATE] = "late",
 	[SRDMA_TIMER_PROBE] = "probe",
 	[SRDMA_TIMER_RETRY] = "retry",
 	[SRDMA_TIMER_FAILED] = "failed",
