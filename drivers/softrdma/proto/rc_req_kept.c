@@ -23,6 +23,9 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
+/* So many times asked again make the time that is given a quarter less. */
+#define LATE_SHORTER_IN	16
+
 #define WORD_BITS	32u
 
 static bool is_kept(const struct srdma_rc_req *req, u32 psn)
@@ -115,13 +118,23 @@ static noinline u32 note_part(const struct srdma_rc_req *req,
 	return end;
 }
 
+/* An answer to this that is not needed shows that the first one was late. */
+static noinline void note_asked_again(struct srdma_rc_req *req,
+				      const struct srdma_burst *b, u32 end)
+{
+	if (++req->asks % LATE_SHORTER_IN == 0 && req->late)
+		req->late--;
+	req->asked_psn = b->psn;
+	req->asked_end = end;
+}
+
 u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 const struct srdma_burst *b)
 {
 	u32 end = srdma_msg_end(msg);
 
 	if (b->resend)
-		srdma_req_note_asked_again(req, b, msg);
+		note_asked_again(req, b, end);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	msg->asked = msg->npsn;
@@ -133,4 +146,31 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 	msg->cut = false;
 	msg->lost = false;
 	return end;
+}
+
+u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn)
+{
+	u32 dist = srdma_req_dist(req, psn);
+	u32 count = req->fresh - req->una;
+	u32 idx = req->una;
+
+	/* Mostly the oldest, of which una_psn is the first that is missing. */
+	if (dist < srdma_req_dist(req, srdma_msg_end(srdma_rc_req_msg(req, idx))))
+		return idx;
+	/*
+	 * The last one that begins at or before it: messages are in PSN order,
+	 * and local operations, which have no PSN, come before their follower.
+	 */
+	while (count > 1) {
+		u32 half = count / 2;
+		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx + half);
+
+		if (srdma_req_dist(req, msg->psn) <= dist) {
+			idx += half;
+			count -= half;
+		} else {
+			count = half;
+		}
+	}
+	return idx;
 }

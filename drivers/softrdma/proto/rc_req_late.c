@@ -11,7 +11,6 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#include "burst.h"
 #include "psn.h"
 #include "rc_req.h"
 #include "rc_req_priv.h"
@@ -19,19 +18,6 @@
 /* Quarters of a round trip, at most. */
 #define LATE_MOST	8
 
-/* So many times asked again make it one quarter less. */
-#define SHORTER_IN	16
-
-
-noinline void srdma_req_note_asked_again(struct srdma_rc_req *req,
-					 const struct srdma_burst *b,
-					 const struct srdma_rc_msg *msg)
-{
-	if (++req->asks % SHORTER_IN == 0 && req->late)
-		req->late--;
-	req->asked_psn = b->psn;
-	req->asked_end = srdma_msg_end(msg);
-}
 
 noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 {
@@ -52,4 +38,65 @@ noinline bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now)
 		req->late_at = now + wait;
 	srdma_req_rearm(req);
 	return true;
+}
+
+/* Is @idx going to be asked for again anyway? */
+static bool is_being_asked(const struct srdma_rc_req *req, u32 idx)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	/* Unless it is past the first hole already, and waits for the window. */
+	if (msg->lost && (!msg->high || msg->asked <= msg->done >> req->mtu_shift))
+		return true;
+	/* All is going to be sent again, and this is still to come. */
+	return srdma_req_resending(req) && req->resend_all &&
+	       req->cur - req->una <= idx - req->una;
+}
+
+void srdma_req_ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now)
+{
+	req->probed = false;
+	srdma_req_note_loss(req);
+	srdma_req_ask_again(req, idx, now);
+}
+
+/*
+ * The answer to @idx is lost, or what of it was asked for again: ask at once. For
+ * the oldest message that costs a retry; with none left the ACK timer decides, as
+ * the network may only have changed the order. Returns whether it asks.
+ */
+bool srdma_req_lost(struct srdma_rc_req *req, u32 idx, u64 now)
+{
+	if (is_being_asked(req, idx))
+		return false;
+	if (idx == req->una) {
+		if (!req->retry_left)
+			return false;
+		req->retry_left--;
+	}
+	srdma_rc_req_msg(req, idx)->asked = 0;
+	srdma_req_ask_for_lost(req, idx, now);
+	return true;
+}
+
+noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
+{
+	struct srdma_rc_msg *msg;
+	u32 idx = req->una;
+	u32 look;
+
+	req->late_at = 0;
+	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+		msg = srdma_rc_req_msg(req, idx);
+		if (!srdma_msg_is_rd(msg) || msg->answered)
+			continue;
+		if (msg->passed)
+			msg->cut = msg->high;
+		if (msg->passed || (msg->high && msg->asked <=
+				    msg->done >> req->mtu_shift))
+			srdma_req_lost(req, idx, now);
+		else if (req->anew && msg->asked < msg->high && !msg->lost)
+			srdma_req_ask_for_lost(req, idx, now);
+		msg->passed = false;
+	}
 }

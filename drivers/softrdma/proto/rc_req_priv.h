@@ -92,15 +92,12 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status);
 
-/* rc_req_resp.c */
-
-/* What is late has had its time: ask for it. */
-void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
+/* rc_req_kept.c */
 
 /* Which started message has @psn? It is one of those outstanding. */
 u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn);
 
-/* rc_req_kept.c: packets are counted from the first of the READ */
+/* And: packets are counted from the first of the READ */
 
 /* The first packet from @at on that is not in place; maybe behind @msg->high. */
 u32 srdma_req_missing(const struct srdma_rc_req *req,
@@ -153,10 +150,17 @@ void srdma_req_again_sent(struct srdma_rc_req *req,
 
 /* rc_req_late.c */
 
-/* A READ or atomic is asked for again, or a part of it. */
-void srdma_req_note_asked_again(struct srdma_rc_req *req,
-				const struct srdma_burst *b,
-				const struct srdma_rc_msg *msg);
+/* Messages from the oldest on that are looked at for a lost answer. */
+#define SRDMA_REQ_LOOK_AHEAD	16u
+
+/* What is lost of @idx is asked for again, whether it costs a retry or not. */
+void srdma_req_ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now);
+
+/* Asks at once for what is lost of @idx, if that is allowed; returns whether. */
+bool srdma_req_lost(struct srdma_rc_req *req, u32 idx, u64 now);
+
+/* What is late has had its time: ask for it. */
+void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
 
 /* A response to @psn came that was not needed: what was asked for had only been late? */
 void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);

@@ -15,39 +15,9 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
-/* Messages from the oldest on that are looked at for a lost answer. */
-#define LOOK_AHEAD	16u
-
 /* RNR NAKs in a row double the wait, so often and so far at most. */
 #define RNR_ROW_MAX		9
 #define RNR_BACKOFF_MAX_NS	4000000ull
-
-u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn)
-{
-	u32 dist = srdma_req_dist(req, psn);
-	u32 count = req->fresh - req->una;
-	u32 idx = req->una;
-
-	/* Mostly the oldest, of which una_psn is the first that is missing. */
-	if (dist < srdma_req_dist(req, srdma_msg_end(srdma_rc_req_msg(req, idx))))
-		return idx;
-	/*
-	 * The last one that begins at or before it: messages are in PSN order,
-	 * and local operations, which have no PSN, come before their follower.
-	 */
-	while (count > 1) {
-		u32 half = count / 2;
-		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx + half);
-
-		if (srdma_req_dist(req, msg->psn) <= dist) {
-			idx += half;
-			count -= half;
-		} else {
-			count = half;
-		}
-	}
-	return idx;
-}
 
 /*
  * Too early for the peer to have seen what was sent again: within a round trip
@@ -79,45 +49,6 @@ static void take_credits(struct srdma_rc_req *req, const struct srdma_pkt *pkt)
 	req->limited = true;
 }
 
-/* Is @idx going to be asked for again anyway? */
-static bool is_being_asked(const struct srdma_rc_req *req, u32 idx)
-{
-	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-
-	/* Unless it is past the first hole already, and waits for the window. */
-	if (msg->lost && (!msg->high || msg->asked <= msg->done >> req->mtu_shift))
-		return true;
-	/* All is going to be sent again, and this is still to come. */
-	return srdma_req_resending(req) && req->resend_all &&
-	       req->cur - req->una <= idx - req->una;
-}
-
-static void ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now)
-{
-	req->probed = false;
-	srdma_req_note_loss(req);
-	srdma_req_ask_again(req, idx, now);
-}
-
-/*
- * The answer to @idx is lost, or what of it was asked for again: ask at once. For
- * the oldest message that costs a retry; with none left the ACK timer decides, as
- * the network may only have changed the order. Returns whether it asks.
- */
-static bool lost(struct srdma_rc_req *req, u32 idx, u64 now)
-{
-	if (is_being_asked(req, idx))
-		return false;
-	if (idx == req->una) {
-		if (!req->retry_left)
-			return false;
-		req->retry_left--;
-	}
-	srdma_rc_req_msg(req, idx)->asked = 0;
-	ask_for_lost(req, idx, now);
-	return true;
-}
-
 /*
  * A response to @psn came. A READ or atomic in front of that which has no
  * answer has lost it: responses come in PSN order. But a response that was on
@@ -133,7 +64,7 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 
 	if (dist >= srdma_req_dist(req, req->max_psn))
 		return;
-	for (look = 0; look < LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh; look++, idx++) {
 		msg = srdma_rc_req_msg(req, idx);
 		if (idx != req->una && srdma_req_dist(req, msg->psn) >= dist)
 			break;
@@ -145,30 +76,7 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 			continue;
 		}
 		msg->cut = msg->high;
-		lost(req, idx, now);
-	}
-}
-
-/* Not inlined: it is rare. */
-noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
-{
-	struct srdma_rc_msg *msg;
-	u32 idx = req->una;
-	u32 look;
-
-	req->late_at = 0;
-	for (look = 0; look < LOOK_AHEAD && idx != req->fresh; look++, idx++) {
-		msg = srdma_rc_req_msg(req, idx);
-		if (!srdma_msg_is_rd(msg) || msg->answered)
-			continue;
-		if (msg->passed)
-			msg->cut = msg->high;
-		if (msg->passed || (msg->high && msg->asked <=
-				    msg->done >> req->mtu_shift))
-			lost(req, idx, now);
-		else if (req->anew && msg->asked < msg->high && !msg->lost)
-			ask_for_lost(req, idx, now);
-		msg->passed = false;
+		srdma_req_lost(req, idx, now);
 	}
 }
 
@@ -354,7 +262,7 @@ static enum srdma_req_resp too_far(struct srdma_rc_req *req, u32 idx, u64 now)
 	if (msg->high)
 		msg->cut = true;
 	else if (!just_back(req, now))
-		lost(req, idx, now);
+		srdma_req_lost(req, idx, now);
 	return SRDMA_REQ_DROP_GAP;
 }
 
@@ -555,7 +463,7 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 			return;
 		}
 		msg->cut = false;
-		lost(req, idx, now);
+		srdma_req_lost(req, idx, now);
 		return;
 	}
 	/* The answer goes on, maybe behind a new hole, that is not asked for yet. */
@@ -566,13 +474,13 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 	/* It was not asked for before: the answer can only be to this request. */
 	if (msg->asked <= done) {
 		if (!srdma_req_may_be_late(req, now))
-			req->rtt_resend |= lost(req, idx, now) &&
+			req->rtt_resend |= srdma_req_lost(req, idx, now) &&
 					   idx == req->una;
 	} else if (at > high && req->anew && !msg->lost) {
 		if (!srdma_req_may_be_late(req, now))
-			ask_for_lost(req, idx, now);
+			srdma_req_ask_for_lost(req, idx, now);
 	} else if (at < high && end >= msg->asked) {
-		lost(req, idx, now);
+		srdma_req_lost(req, idx, now);
 	}
 }
 
