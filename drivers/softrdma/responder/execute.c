@@ -600,7 +600,7 @@ static int serve_held(struct srdma_qp *qp, int budget)
 		return budget;
 	}
 	while (budget > 0 && srdma_hold_any(qp) && (skb = srdma_hold_take(qp))) {
-		psn = qp->resp.rc.epsn;
+		psn = srdma_packet_in(skb)->psn;
 		budget -= serve_all(qp, skb);
 		srdma_hold_end_of(qp);
 		srdma_hold_taken(qp, psn);

@@ -5,8 +5,8 @@
  * counts as memory that waits in the inbox. When the hole is filled, the receive
  * engine takes them before all others.
  *
- * What comes from a QP of the same device is not held: nothing is lost there, unless
- * a rule says so.
+ * What a QP of the same device sends is not held, unless it goes as frames, one by one:
+ * those a rule may lose.
  */
 #include "compat/compat.h"
 #include "engine/backlog.h"
@@ -189,9 +189,9 @@ noinline struct sk_buff *srdma_hold_take(struct srdma_qp *qp)
 /**
  * srdma_hold_taken - it was looked at
  * @qp: queue pair
- * @psn: that was expected before
+ * @psn: of its first packet
  *
- * If it did not bring what it was held for, what is behind it comes again, too.
+ * If that was expected and is still, what is behind it is to come again, too.
  */
 noinline void srdma_hold_taken(struct srdma_qp *qp, u32 psn)
 {

@@ -63,8 +63,7 @@ bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
 {
 	struct srdma_packet_in *in = srdma_packet_in(held);
 
-	if (held->head != skb->head ||
-	    in->index + in->left + 1 != srdma_packet_in(skb)->index ||
+	if (in->index + in->left + 1 != srdma_packet_in(skb)->index ||
 	    srdma_psn_add(in->psn, in->left) != psn)
 		return false;
 	in->left++;
