@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Whether a response that is missing may only have been overtaken. On a network that
- * has changed the order of responses before, it is given a part of a round trip. On
- * others it is asked for at once.
+ * An answer that is missing: asked for again, or given some time, since it may only
+ * have been overtaken. On a network that has changed the order of responses before, it
+ * is given a part of a round trip. On others it is asked for at once.
  *
  * An answer that comes twice tells: what was asked for again had been on its way.
  *
@@ -17,7 +17,6 @@
 
 /* Quarters of a round trip, at most. */
 #define LATE_MOST	8
-
 
 noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 {
@@ -86,7 +85,8 @@ noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
 	u32 look;
 
 	req->late_at = 0;
-	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh;
+	     look++, idx++) {
 		msg = srdma_rc_req_msg(req, idx);
 		if (!srdma_msg_is_rd(msg) || msg->answered)
 			continue;

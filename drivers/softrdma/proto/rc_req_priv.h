@@ -3,7 +3,8 @@
  * Internal interfaces of the requester: rc_req.c has the queue and the sending,
  * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_kept.c
  * what is in place behind a hole, rc_req_again.c what the peer lacks,
- * rc_req_time.c the timers and the window.
+ * rc_req_late.c what asks for answers that are missing, rc_req_time.c the timers and
+ * the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -97,7 +98,7 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 /* Which started message has @psn? It is one of those outstanding. */
 u32 srdma_req_find(const struct srdma_rc_req *req, u32 psn);
 
-/* And: packets are counted from the first of the READ */
+/* In those below, packets are counted from the first of the READ. */
 
 /* The first packet from @at on that is not in place; maybe behind @msg->high. */
 u32 srdma_req_missing(const struct srdma_rc_req *req,

@@ -64,7 +64,8 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 
 	if (dist >= srdma_req_dist(req, req->max_psn))
 		return;
-	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh; look++, idx++) {
+	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh;
+	     look++, idx++) {
 		msg = srdma_rc_req_msg(req, idx);
 		if (idx != req->una && srdma_req_dist(req, msg->psn) >= dist)
 			break;

@@ -38,7 +38,6 @@
 /* Each report makes the next one sooner, by this part of the wait: an eighth. */
 #define SOONER_SHIFT	3
 
-
 /* PSNs that a request, or a run, takes; 0 if it takes more than there can be. */
 static u32 psns_of(const struct srdma_rc_resp *resp, const struct srdma_pkt *pkt)
 {
