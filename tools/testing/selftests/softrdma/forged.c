@@ -255,6 +255,27 @@ TEST_F(peer, a_train_of_too_many_is_none)
 	EXPECT_TRUE(hears(&self->peer, PSN));
 }
 
+/* What goes again in a train, and is held, too, is executed once; the rest stays held. */
+TEST_F(peer, a_train_again_leaves_what_is_held)
+{
+	struct virtio_net_hdr hdr = train_header();
+	int64_t done = counters_get("req_write");
+	struct peer *peer = &self->peer;
+	struct wire_frame frame;
+
+	if (!takes_trains(peer))
+		return;
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 1, 0, 4, 4));
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 5, 0, 4, 4));
+	EXPECT_TRUE(peer_hears_ack(PSN, NAK_SEQUENCE));
+	build_train(&frame, peer, PSN, 3);
+	ASSERT_EQ(0, wire_inject_as(&frame, &hdr));
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 3, 0, 4, 4));
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 4, 0, 4, 4));
+	EXPECT_TRUE(peer_awaits(&(struct peer_heard){}, RC_ACK, PSN + 5));
+	EXPECT_EQ(done + 6, counters_get("req_write"));
+}
+
 /* Each is dropped whole, or packet by packet, and a live QP goes on. */
 TEST_F(peer, segments_of_no_packet_are_dropped)
 {
