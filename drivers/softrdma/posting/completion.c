@@ -82,7 +82,7 @@ u32 srdma_cq_entries(struct srdma_cq *cq)
 		follow_consumer(cq, at);
 		count = 0;
 	}
-	cq->most = count;
+	WRITE_ONCE(cq->most, count);
 	return count;
 }
 
@@ -169,7 +169,7 @@ bool srdma_cq_add(struct srdma_cq *cq, const struct ib_wc *wc, bool solicited)
 		else
 			*(struct ib_wc *)slot = *wc;
 		srdma_ring_produce(ring, 1);
-		cq->most++;
+		WRITE_ONCE(cq->most, cq->most + 1);
 		wake = takes_arm(cq, wc, solicited);
 		added = true;
 	} else if (cq->health != SRDMA_CQ_OVERRUN) {

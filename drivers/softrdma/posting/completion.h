@@ -35,9 +35,10 @@ enum srdma_cq_health {
 /**
  * struct srdma_cq - a completion queue
  * @ib: the core's part
- * @lock: guards @ring, @most, @arm and @health; taken from any context
+ * @lock: guards @ring, @arm and @health; taken from any context
  * @ring: struct ib_uverbs_wc for user space, struct ib_wc for the kernel
- * @most: upper bound on entries not yet consumed, from the index last read
+ * @most: upper bound on entries not yet consumed, from the index last read; written
+ *	under @lock, read by doorbells without it
  * @arm: enum srdma_cq_arm
  * @health: enum srdma_cq_health
  * @resizing: one at a time; taken before @lock

@@ -3,8 +3,8 @@
  * Doorbells. A doorbell usually runs the send engine at once. But many short
  * messages that are posted one by one cost less if one run takes several of
  * them, and one skb carries them. So a request of user space may wait for the
- * next ones: if it asks for no completion, and if requests have followed each
- * other for a while with no request of the peer between them.
+ * next ones: if nobody waits for its completion, and if requests have followed
+ * each other for a while with no request of the peer between them.
  *
  * Whether another request follows is a guess. A wrong guess delays the request
  * by WAIT_NS, and postpones the next guess, longer each time.
@@ -19,6 +19,7 @@
 #include "objects/device.h"
 #include "objects/qp.h"
 #include "observe/counters.h"
+#include "posting/completion.h"
 #include "posting/doorbell.h"
 
 /* Requests that one run takes: as many as go without asking for an ACK. */
@@ -34,22 +35,35 @@
 #define VAIN_NS		(WAIT_NS / 2)
 
 /* Doorbells in a row that make one think that more follow. */
-#define ROW_MIN		64
+#define ROW_MIN		16
 #define ROW_MAX		SZ_8K
 
 /* The timer sends requests that wait. */
 #define ARMED		0
 
 /*
- * The request last posted is short and will not be signalled. User space may
- * change it at any time: that can only make this decision a bad one.
+ * A program that leaves a batch of completions in the queue, and posts the next
+ * request, does not wait for the completion of that one. How many it leaves is
+ * known from when the last one was added.
  */
-static bool is_quiet(const struct srdma_ring *ring, u32 producer)
+static bool leaves_completions(const struct srdma_qp *qp)
+{
+	return READ_ONCE(qp->send_cq->most) >= qp->bell.most;
+}
+
+/*
+ * The request last posted is short, and its completion is not waited for. User
+ * space may change it at any time: that can only make this decision a bad one.
+ */
+static bool is_quiet(const struct srdma_qp *qp, u32 producer)
 {
 	const struct srdma_abi_send_wqe *raw =
-		srdma_ring_slot(ring, producer - 1);
+		srdma_ring_slot(&qp->sq.ring, producer - 1);
+	u32 flags = READ_ONCE(raw->send_flags) & ~(u32)SRDMA_WR_INLINE;
 
-	if (READ_ONCE(raw->send_flags) & ~(u32)SRDMA_WR_INLINE)
+	if (flags & ~(u32)SRDMA_WR_SIGNALED)
+		return false;
+	if ((flags || qp->sig_all) && !leaves_completions(qp))
 		return false;
 	switch (READ_ONCE(raw->opcode)) {
 	case SRDMA_WR_SEND:
@@ -57,6 +71,8 @@ static bool is_quiet(const struct srdma_ring *ring, u32 producer)
 	case SRDMA_WR_WRITE:
 	case SRDMA_WR_WRITE_IMM:
 	case SRDMA_WR_READ:
+	case SRDMA_WR_CMP_SWAP:
+	case SRDMA_WR_FETCH_ADD:
 		return READ_ONCE(raw->dma.length) <= SHORT_MESSAGE;
 	default:
 		return false;
@@ -64,13 +80,15 @@ static bool is_quiet(const struct srdma_ring *ring, u32 producer)
 }
 
 /* Has exactly one request, a quiet one, been posted since the last doorbell? */
-static bool may_wait(const struct srdma_ring *ring, struct srdma_doorbell *bell)
+static bool may_wait(struct srdma_qp *qp)
 {
+	struct srdma_doorbell *bell = &qp->bell;
+	const struct srdma_ring *ring = &qp->sq.ring;
 	u32 producer = srdma_ring_load(ring, ring->producer);
 	u32 posted = (producer - READ_ONCE(bell->seen)) & ring->mask;
 
 	WRITE_ONCE(bell->seen, producer);
-	return posted == 1 && is_quiet(ring, producer);
+	return posted == 1 && is_quiet(qp, producer);
 }
 
 static bool is_one_of_many(struct srdma_doorbell *bell)
@@ -134,7 +152,7 @@ void srdma_doorbell_ring(struct srdma_qp *qp)
 {
 	struct srdma_doorbell *bell = &qp->bell;
 
-	if (bell->most && may_wait(&qp->sq.ring, bell) &&
+	if (bell->most && may_wait(qp) &&
 	    READ_ONCE(qp->state) == IB_QPS_RTS && is_one_of_many(bell) &&
 	    wait_for_more(bell))
 		return;
@@ -204,7 +222,7 @@ void srdma_doorbell_init(struct srdma_qp *qp)
 
 	srdma_compat_hrtimer_setup(&bell->timer, fired, HRTIMER_MODE_REL);
 	bell->needed = ROW_MIN;
-	if (qp->is_user && !qp->sig_all && srdma_qp_has_peer(qp))
+	if (qp->is_user && srdma_qp_has_peer(qp))
 		bell->most = min_t(u32, srdma_ring_entries(&qp->sq.ring) / 4,
 				   MOST_WAITING);
 }

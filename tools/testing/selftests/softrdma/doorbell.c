@@ -14,7 +14,7 @@
 #include "ends.h"
 
 /* Doorbells in a row before the first one waits (doorbell.c of the driver). */
-#define ROW	64
+#define ROW	16
 
 /* Requests that may wait, of the rings below. */
 #define MOST	16
@@ -139,6 +139,80 @@ TEST_F(pair, the_error_state_leaves_nothing_behind)
 	ASSERT_EQ(0, write_numbers(&self->pair, 0, count));
 	ASSERT_EQ(0, ibv_modify_qp(self->a->qp, &attr, IBV_QP_STATE));
 	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+}
+
+/* Posts @count signalled WRITEs, of numbers from @first on. 0 or errno. */
+static int write_signalled(struct pair *pair, int first, int count)
+{
+	struct pair_wr wr;
+	int i, ret = 0;
+
+	for (i = first; i < first + count && !ret; i++) {
+		*slot(&pair->a, i) = i + 1;
+		pair_wr_init(&wr, &pair->a, &pair->b, IBV_WR_RDMA_WRITE,
+			     i * SLOT, 4);
+		ret = pair_post(&pair->a, &wr);
+	}
+	return ret;
+}
+
+/* Completions that a program leaves say that it does not wait for the next one. */
+TEST_F(pair, who_leaves_completions_is_not_waiting)
+{
+	int count = ROW + 4 * MOST + 3, i;
+	int64_t waited;
+
+	use_counters(&self->pair);
+	waited = counters_get("doorbell_waited");
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	ASSERT_EQ(0, write_signalled(&self->pair, 0, count));
+	EXPECT_LT(waited, counters_get("doorbell_waited"));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
+}
+
+/* The same where nothing but the QP says that requests are signalled. */
+TEST_F(pair, who_takes_each_completion_is_not_kept_waiting)
+{
+	struct pair_options options = rc;
+	int64_t waited;
+	int i;
+
+	use_counters(&self->pair);
+	options.sq_sig_all = true;
+	waited = counters_get("doorbell_waited");
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	for (i = 0; i < 4 * ROW; i++) {
+		ASSERT_EQ(0, write_numbers(&self->pair, i, i + 1));
+		ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	}
+	EXPECT_EQ(waited, counters_get("doorbell_waited"));
+}
+
+/* Atomics are as short as any; each finds what the one before it left. */
+TEST_F(pair, atomics_wait_for_each_other)
+{
+	int count = ROW + 2 * MOST + 1, i;
+	struct pair_wr wr;
+	int64_t waited;
+
+	use_counters(&self->pair);
+	waited = counters_get("doorbell_waited");
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	memset(self->b->buffer, 0, 8);
+	for (i = 0; i <= count; i++) {
+		pair_wr_init(&wr, self->a, self->b,
+			     IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+		wr.sge[0].addr += i * SLOT;
+		wr.wr.wr.atomic.compare_add = 1;
+		wr.wr.send_flags = i < count ? 0 : IBV_SEND_SIGNALED;
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+	}
+	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	EXPECT_LT(waited, counters_get("doorbell_waited"));
+	for (i = 0; i <= count; i++)
+		EXPECT_EQ(i, *(uint64_t *)(self->a->buffer + i * SLOT));
 }
 
 TEST_F(pair, requests_before_and_behind_sqd_arrive)
