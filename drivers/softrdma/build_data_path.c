@@ -62,6 +62,7 @@ DOOR(srdma_rc_resp_init);
 DOOR(srdma_rc_resp_update);
 
 DOOR(srdma_uc_req_drain);
+DOOR(srdma_uc_req_release_all);
 DOOR(srdma_uc_req_init);
 DOOR(srdma_uc_resp_init);
 

@@ -29,6 +29,7 @@ enum srdma_engine_event {
 	SRDMA_EVENT_TX_FREED,	/* packets of its QP have left the host */
 	SRDMA_EVENT_STATE,	/* the state of the QP was changed */
 	SRDMA_EVENT_EFFECT,	/* a rule wants something done to the QP */
+	SRDMA_EVENT_RETURNED,	/* what its QP has lent was given back */
 };
 
 /**

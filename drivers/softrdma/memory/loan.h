@@ -42,11 +42,15 @@ struct srdma_loans {
  * @idx: the request
  * @num_sge: number of its pieces
  * @sge: the pieces
+ * @returns: no acknowledge will tell that it was copied: it is to be given back
+ * @lent: it was lent
  */
 struct srdma_loan_offer {
 	u32 idx;
 	u32 num_sge;
 	const struct srdma_sge *sge;
+	bool returns;
+	bool lent;
 };
 
 void srdma_loans_init(struct srdma_loans *loans, u32 count);

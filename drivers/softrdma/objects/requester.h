@@ -59,6 +59,10 @@ struct srdma_failure {
  * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
  * @user: for QPs of user space
  * @loans: what they have lent; outlasts the engine (memory/loan.h)
+ * @lent: UC: skbs with a loan that are to come back; of all times, as the next two
+ * @returned: those that have; added where the skbs are freed
+ * @taken_back: those of which the engine knows
+ * @lost_sight: UC: lent before the QP was reset, and not yet back
  * @stride: bytes of one
  * @store_mask: how many @store has room for - 1, a power of two less one; grows
  *	up to @mask when more are posted at once
@@ -83,6 +87,10 @@ struct srdma_requester {
 	void *store;
 	struct srdma_send_user *user;
 	struct srdma_loans loans;
+	u32 lent;
+	atomic_t returned;
+	u32 taken_back;
+	u32 lost_sight;
 	u32 stride;
 	u32 store_mask;
 	u32 mask;

@@ -121,6 +121,24 @@ void srdma_uc_req_released(struct srdma_uc_req *req, u32 idx)
 	srdma_uc_req_msg(req, idx)->done--;
 }
 
+void srdma_uc_req_release_oldest(struct srdma_uc_req *req)
+{
+	u32 idx = req->tail;
+
+	while (idx != req->head && !srdma_uc_req_msg(req, idx)->done)
+		idx++;
+	if (idx != req->head)
+		srdma_uc_req_released(req, idx);
+}
+
+void srdma_uc_req_release_all(struct srdma_uc_req *req)
+{
+	u32 idx;
+
+	for (idx = req->tail; idx != req->head; idx++)
+		srdma_uc_req_msg(req, idx)->done = 0;
+}
+
 void srdma_uc_req_local_done(struct srdma_uc_req *req,
 			     const struct srdma_rc_burst *burst)
 {

@@ -107,6 +107,12 @@ void srdma_uc_req_sent(struct srdma_uc_req *req,
 /* The memory of one burst of message @idx is no longer in use. */
 void srdma_uc_req_released(struct srdma_uc_req *req, u32 idx);
 
+/* The same for a burst of the oldest message that has some; none may have any. */
+void srdma_uc_req_release_oldest(struct srdma_uc_req *req);
+
+/* The same for all that was sent. */
+void srdma_uc_req_release_all(struct srdma_uc_req *req);
+
 /* The local operation of the last SRDMA_NEXT_LOCAL was executed. */
 void srdma_uc_req_local_done(struct srdma_uc_req *req,
 			     const struct srdma_rc_burst *burst);

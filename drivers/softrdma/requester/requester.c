@@ -125,7 +125,14 @@ void srdma_requester_forget(struct srdma_qp *qp)
  */
 void srdma_requester_halt(struct srdma_qp *qp)
 {
-	srdma_loans_call_back(&qp->req.loans);
+	struct srdma_requester *req = &qp->req;
+
+	srdma_loans_call_back(&req->loans);
+	if (qp->qpt == SRDMA_QPT_RC)
+		return;
+	/* They are over now, and what comes back later is of no request. */
+	req->lost_sight = req->lent - req->taken_back;
+	srdma_uc_req_release_all(&req->uc);
 }
 
 /* RTS is entered from RTR. */

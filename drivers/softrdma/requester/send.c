@@ -275,13 +275,37 @@ static enum srdma_status check_fill(struct srdma_qp *qp,
 		SRDMA_ST_LOC_PROT : SRDMA_ST_OK;
 }
 
+/*
+ * What was lent comes back in the order in which it went. One that does not, since
+ * it was dropped on the way, ends the oldest loan too early: that payload is lost,
+ * as any may be where there are no acknowledges.
+ */
+static void take_back(struct srdma_qp *qp)
+{
+	struct srdma_requester *req = &qp->req;
+	/* Pairs with give_back() in wire/loop.c. */
+	u32 returned = atomic_read_acquire(&req->returned);
+
+	for (; req->taken_back != returned; req->taken_back++) {
+		if (req->lost_sight)
+			req->lost_sight--;
+		else
+			srdma_uc_req_release_oldest(&req->uc);
+	}
+}
+
 static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
-		       u64 now)
+		       bool lent, u64 now)
 {
 	if (is_rc(qp)) {
 		srdma_rc_req_sent(&qp->req.rc, burst, now);
+		return;
+	}
+	srdma_uc_req_sent(&qp->req.uc, burst);
+	if (lent) {
+		qp->req.lent++;
+		take_back(qp);
 	} else {
-		srdma_uc_req_sent(&qp->req.uc, burst);
 		/* The payload was copied. */
 		srdma_uc_req_released(&qp->req.uc, burst->idx);
 	}
@@ -348,15 +372,15 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
 		.more = more_follows(qp, burst),
 	};
-	struct srdma_loan_offer offer;
+	struct srdma_loan_offer offer = {};
 	enum srdma_status status;
 	u32 count;
 
 	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;
-	/* Unreliable ones are over when they are sent. */
-	if (b.len >= SRDMA_LOAN_MIN && is_rc(qp) && !wqe->is_inline) {
+	if (b.len >= SRDMA_LOAN_MIN && !wqe->is_inline) {
+		offer.returns = !is_rc(qp);
 		offer.idx = burst->idx;
 		offer.num_sge = wqe->num_sge;
 		offer.sge = wqe->sge;
@@ -370,7 +394,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		/* What could not be sent is as good as lost on the way. */
 		if (count < burst->b.count)
 			srdma_burst_trim(&burst->b, count);
-		count_sent(qp, burst, now);
+		count_sent(qp, burst, offer.lent, now);
 		return true;
 	case SRDMA_TX_BUSY:
 		return false;
@@ -561,6 +585,8 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 		qp->req.timer_at = 0;
 		srdma_response_timeout(qp, now);
 	}
+	if (events & BIT(SRDMA_EVENT_RETURNED))
+		take_back(qp);
 	budget = srdma_response_hear(qp, now, budget);
 	srdma_response_retire(qp);
 	budget = send_requests(qp, now, budget);

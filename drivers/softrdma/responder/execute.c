@@ -437,7 +437,10 @@ static void serve_uc(struct srdma_request *r)
 		return;
 	}
 	/* The peer does not learn of it: only the receive request fails. */
-	refuse(r, outcome);
+	if (outcome == OUTCOME_GONE)
+		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
+	else
+		refuse(r, outcome);
 	srdma_uc_resp_fail(uc);
 }
 

@@ -240,6 +240,7 @@ static void apply(struct srdma_qp *qp, enum ib_qp_state from,
 		srdma_requester_ready(qp);
 		srdma_responder_update(qp);
 	} else if (from == IB_QPS_SQE && to == IB_QPS_RTS) {
+		srdma_requester_halt(qp);
 		srdma_send_resume(qp);
 	} else if (to == IB_QPS_RTS || to == IB_QPS_SQD) {
 		srdma_requester_update(qp);

@@ -104,10 +104,28 @@ static bool can_lend(struct srdma_qp *qp)
 	       srdma_loans_are_open(&qp->req.loans, user ? user->owner : NULL);
 }
 
+/* Destructor of an skb whose payload is lent: nobody copies from it any more. */
+static void give_back(struct sk_buff *skb)
+{
+	struct srdma_qp *lender = skb_shinfo(skb)->destructor_arg;
+
+	/* Pairs with take_back() in requester/send.c. */
+	atomic_inc_return_release(&lender->req.returned);
+	srdma_engine_kick_later(&lender->send, SRDMA_EVENT_RETURNED);
+	srdma_qp_put(lender);
+}
+
+static void expect_back(struct srdma_qp *lender, struct sk_buff *skb)
+{
+	refcount_inc(&lender->refs);
+	skb_shinfo(skb)->destructor_arg = lender;
+	skb->destructor = give_back;
+}
+
 /* Notes where the payload is, which can be had at present. */
 static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
 {
-	const struct srdma_loan_offer *offer = tx->offer;
+	struct srdma_loan_offer *offer = tx->offer;
 	struct srdma_loop *loop = (struct srdma_loop *)skb->data;
 	u32 bytes = offer->num_sge * sizeof(*offer->sge);
 	int err = srdma_tx_open_payload(tx, 0);
@@ -124,6 +142,9 @@ static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
 	loop->num_sge = offer->num_sge;
 	memcpy(skb_put(skb, bytes), offer->sge, bytes);
 	loop->loan = srdma_loan_give(&tx->qp->req.loans, offer->idx);
+	if (offer->returns)
+		expect_back(tx->qp, skb);
+	offer->lent = true;
 	return 0;
 }
 
@@ -289,6 +310,7 @@ void srdma_loop_free(struct sk_buff *skb)
 		consume_skb(skb);
 		return;
 	}
+	skb_orphan(skb);
 	if (skb_is_nonlinear(skb))
 		drop_pages(skb);
 	skb->len = 0;

@@ -31,8 +31,8 @@ struct srdma_qp;
  * @outbox: the engine's, which it flushes; NULL: the packets go at once
  * @more: more is likely to go into @outbox
  * @offer: the payload, if there is any, is that of a request that is under way
- *	until the peer has acknowledged it: it is lent (memory/loan.h) where it is
- *	looped, and not copied; or NULL
+ *	until the peer has acknowledged it, or has given it back: it is lent
+ *	(memory/loan.h) where it is looped, and not copied; or NULL
  */
 struct srdma_tx {
 	struct srdma_qp *qp;
@@ -44,7 +44,7 @@ struct srdma_tx {
 	struct srdma_payload *payload;
 	struct srdma_outbox *outbox;
 	bool more;
-	const struct srdma_loan_offer *offer;
+	struct srdma_loan_offer *offer;
 };
 
 /* READ requests, atomics and FLUSH ask for bytes and carry none. */

@@ -186,6 +186,52 @@ TEST(uc_retire__not_while_the_memory_is_in_use)
 	EXPECT_DONE(0, SRDMA_ST_OK);
 }
 
+/* Who only learns how many bursts are over takes them for the oldest. */
+TEST(uc_done__released_by_number)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_WRITE, 2 * MTU, 0);
+	post(SRDMA_WR_WRITE, 0, 0);
+	post(SRDMA_WR_WRITE, MTU, 0);
+	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_released(&req, 1);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_release_oldest(&req);
+	EXPECT(none_done());
+	srdma_uc_req_release_oldest(&req);
+	EXPECT_DONE(0, SRDMA_ST_OK);
+	EXPECT_DONE(1, SRDMA_ST_OK);
+	EXPECT(none_done());
+	srdma_uc_req_release_oldest(&req);
+	EXPECT_DONE(2, SRDMA_ST_OK);
+	srdma_uc_req_release_oldest(&req);
+	EXPECT(none_done());
+}
+
+TEST(uc_done__all_released)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_WRITE, 2 * MTU, 0);
+	post(SRDMA_WR_WRITE, MTU, 0);
+	post(SRDMA_WR_WRITE, MTU, 0);
+	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_release_all(&req);
+	EXPECT_DONE(0, SRDMA_ST_OK);
+	EXPECT_DONE(1, SRDMA_ST_OK);
+	EXPECT(none_done());
+}
+
 TEST(uc_fail__status_then_flush_then_resumed)
 {
 	begin(SRDMA_QPT_UD);

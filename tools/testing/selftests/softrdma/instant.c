@@ -6,7 +6,10 @@
  */
 #include "fixture.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "duo.h"
 #include "tracefs.h"
@@ -110,6 +113,80 @@ TEST_F(instant, long_message_is_whole)
 	ASSERT_EQ(1, duo_poll(end[0].send_cq, &wc, 1));
 	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
 	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, DUO_BUF));
+}
+
+/* A UC sender learns in its own way that what it has lent was copied. */
+TEST_F(instant, long_unreliable_message_is_whole)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc;
+	uint32_t i;
+
+	self->duo.type = IBV_QPT_UC;
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	for (i = 0; i < DUO_BUF; i++)
+		end[0].buf[i] = i * 5 + i / 249 + i / 65536;
+	ASSERT_EQ(0, duo_recv(&end[1], 1, 0, DUO_BUF));
+	ASSERT_EQ(0, duo_send(&end[0], 2, 0, DUO_BUF, 0));
+	ASSERT_EQ(1, ibv_poll_cq(end[1].recv_cq, 1, &wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(DUO_BUF, wc.byte_len);
+	ASSERT_EQ(1, ibv_poll_cq(end[0].send_cq, 1, &wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, DUO_BUF));
+}
+
+struct uc_writer {
+	struct duo_end *from;
+	struct duo_end *to;
+	int done;
+	bool stop;
+	int failed;
+};
+
+static void *write_long(void *arg)
+{
+	struct uc_writer *writer = arg;
+	struct ibv_wc wc;
+
+	while (!writer->failed && !__atomic_load_n(&writer->stop,
+						    __ATOMIC_ACQUIRE)) {
+		writer->failed = duo_write(writer->from, writer->to, 0,
+					   DUO_BUF / 2, writer->to->mr->rkey);
+		if (!writer->failed &&
+		    (duo_poll(writer->from->send_cq, &wc, 1) != 1 || wc.status))
+			writer->failed = EIO;
+		writer->done++;
+	}
+	return NULL;
+}
+
+/* Each completes, also when its receiver goes, or is not ready, on another CPU. */
+TEST_F(instant, long_unreliable_messages_complete_without_a_receiver)
+{
+	struct ibv_qp_attr err = { .qp_state = IBV_QPS_ERR };
+	struct duo_end *end = self->duo.end;
+	struct uc_writer writer = { .from = &end[0], .to = &end[1] };
+	pthread_t thread;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	CPU_SET(1, &cpus);
+	self->duo.type = IBV_QPT_UC;
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpus), &cpus));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_long, &writer));
+	usleep(200000);
+	EXPECT_EQ(0, ibv_modify_qp(end[1].qp, &err, IBV_QP_STATE));
+	usleep(200000);
+	EXPECT_EQ(0, ibv_destroy_qp(end[1].qp));
+	end[1].qp = NULL;
+	usleep(200000);
+	__atomic_store_n(&writer.stop, true, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, writer.failed);
+	EXPECT_LT(3, writer.done);
 }
 
 static int exchange(struct duo *duo, int messages)
