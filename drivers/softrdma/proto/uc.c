@@ -299,7 +299,7 @@ enum srdma_uc_verdict srdma_uc_resp_request(struct srdma_uc_resp *resp,
 	u32 op = pkt->op->flags;
 	u32 in = resp->in;
 
-	resp->epsn = srdma_psn_next(pkt->psn);
+	resp->epsn = srdma_psn_add(pkt->psn, pkt->more + 1);
 	resp->in = 0;
 	if (!(op & SRDMA_OP_START)) {
 		if (lost || !in)

@@ -175,10 +175,17 @@ struct srdma_uc_resp {
 
 void srdma_uc_resp_init(struct srdma_uc_resp *resp, u32 psn, u32 mtu);
 
+/* May @pkt, with what continues it, be judged as a run? If not it may be dropped. */
+static inline bool srdma_uc_resp_expects(const struct srdma_uc_resp *resp,
+					 const struct srdma_pkt *pkt)
+{
+	return pkt->psn == resp->epsn;
+}
+
 /**
  * srdma_uc_resp_request() - judge a UC request packet
  * @resp: receiver
- * @pkt: any UC opcode
+ * @pkt: any UC opcode, or a run
  * @act: filled in for SRDMA_UC_SEND and SRDMA_UC_WRITE
  *
  * SRDMA_ACT_RWQE with START of a SEND: take a receive WQE, or use the one

@@ -416,8 +416,10 @@ static void serve_uc(struct srdma_request *r)
 	enum srdma_uc_verdict verdict;
 	enum outcome outcome;
 
+	if (srdma_uc_resp_expects(uc, &r->pkt))
+		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, uc->mtu);
 	verdict = srdma_uc_resp_request(uc, &r->pkt, &r->act);
-	srdma_stat_inc(r->qp->dev, SRDMA_STAT_UC + verdict);
+	srdma_stat_add(r->qp->dev, SRDMA_STAT_UC + verdict, r->pkt.more + 1);
 	trace_srdma_packet(r->qp, r->skb, &r->pkt, SRDMA_STAT_UC + verdict);
 	switch (verdict) {
 	case SRDMA_UC_SEND:

@@ -399,6 +399,31 @@ TEST(uc_request__write_of_three_packets)
 	EXPECT_EQ(act.flags, SRDMA_ACT_END | SRDMA_ACT_RWQE | SRDMA_ACT_COMP);
 }
 
+/* A run of a FIRST and a MIDDLE, and the LAST that follows. */
+TEST(uc_request__run_counts_as_its_packets)
+{
+	struct srdma_pkt run = {
+		.op = srdma_opcode_get(SRDMA_UC_WRITE_FIRST),
+		.opcode = SRDMA_UC_WRITE_FIRST,
+		.psn = FIRST,
+		.more = 1,
+		.payload_len = 2 * MTU,
+		.reth = { .va = 0x1000, .rkey = 7, .len = 2 * MTU + 1 },
+	};
+
+	begin_resp();
+	EXPECT(srdma_uc_resp_expects(&resp, &run));
+	EXPECT_EQ(srdma_uc_resp_request(&resp, &run, &act), SRDMA_UC_WRITE);
+	EXPECT_EQ(act.len, 2 * MTU);
+	EXPECT(!srdma_uc_resp_expects(&resp, &run));
+	EXPECT_EQ(request(SRDMA_UC_WRITE_LAST, 2, 1, 0), SRDMA_UC_WRITE);
+	EXPECT_EQ(act.va, 0x1000 + 2 * MTU);
+	/* One that says more than it holds is no run. */
+	run.payload_len--;
+	EXPECT_EQ(srdma_uc_resp_request(&resp, &run, &act),
+		  SRDMA_UC_DROP_LEN);
+}
+
 TEST(uc_request__rest_of_a_broken_message)
 {
 	begin_resp();
