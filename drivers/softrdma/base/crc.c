@@ -16,7 +16,7 @@
 #include "compat/compat.h"
 #include "proto/crc32.h"
 
-/* This CPU has the instructions that base/x86/crc_fold.S uses. */
+/* Some function of base/x86/crc_fold.S is in use. */
 static DEFINE_STATIC_KEY_FALSE(can_fold);
 
 /* Holds the hash in use; NULL when it is none of the crypto API. */
@@ -43,29 +43,11 @@ static u32 crc_hash(u32 crc, const void *p, size_t len)
 	return *state;
 }
 
-/* Vector registers are the caller's. */
-static u32 fold(u32 crc, void *to, const void *from, size_t len)
-{
-	size_t blocks = round_down(len, SRDMA_CRC_BLOCK);
-	size_t rest = len - blocks;
-
-	if (blocks)
-		crc = to ? srdma_crc_fold_copy(crc, from, blocks, to) :
-			   srdma_crc_fold(crc, from, blocks);
-	if (!rest)
-		return crc;
-	if (to)
-		from = memcpy(to + blocks, from + blocks, rest);
-	else
-		from += blocks;
-	return srdma_crc32_portable(crc, from, rest);
-}
-
 static u32 crc_fold(u32 crc, const void *p, size_t len)
 {
-	if (!srdma_fold_begin())
+	if (len < SRDMA_FOLD_MIN || !srdma_fold_begin())
 		return srdma_crc32_portable(crc, p, len);
-	crc = fold(crc, NULL, p, len);
+	crc = srdma_fold(crc, p, len);
 	srdma_fold_end();
 	return crc;
 }
@@ -90,12 +72,9 @@ void srdma_crc_end(bool vector)
 		srdma_fold_end();
 }
 
-/* The same for any number of bytes, with and without vector registers. */
-u32 srdma_crc_copy_odd(u32 crc, void *to, const void *from, size_t len,
-		       bool vector)
+/* Without vector registers, and what is too short for these. */
+u32 srdma_crc_copy_plain(u32 crc, void *to, const void *from, size_t len)
 {
-	if (vector)
-		return fold(crc, to, from, len);
 	memcpy(to, from, len);
 	return srdma_crc32(crc, to, len);
 }
@@ -115,7 +94,8 @@ static u32 __init crc_fold_copy(u32 crc, const void *p, size_t len)
 /* Is @fn the same function as the portable code, at odd places as well? */
 static bool __init is_right(srdma_crc32_fn fn)
 {
-	static const u16 lens[] = { 0, 1, 63, 64, 65, 255, 1040, 1500 };
+	static const u16 lens[] = { 0, 1, 15, 16, 31, 63, 64, 65, 127, 128, 255,
+				    256, 319, 512, 1040, 1500 };
 	static u8 data[1600] __initdata;
 	u32 i, at;
 
@@ -153,23 +133,39 @@ static const char * __init find_hash(void)
 	return name;
 }
 
-/* Our own instructions, if the CPU has them. */
-static bool __init init_fold(void)
+static bool __init folds_right(void)
 {
 	bool right;
 
-	if (!srdma_fold_is_possible())
-		return false;
 	local_bh_disable();
 	right = is_right(crc_fold) && is_right(crc_fold_copy);
 	local_bh_enable();
-	if (!right) {
-		pr_err("softrdma: CRC by vector instructions is wrong, not used\n");
-		return false;
+	return right;
+}
+
+/* Our own instructions, as wide as this CPU has them and they are right. */
+static bool __init init_fold(void)
+{
+	static const u16 bits[] __initconst = {
+		[SRDMA_FOLD_128] = 128,
+		[SRDMA_FOLD_256] = 256,
+		[SRDMA_FOLD_512] = 512,
+	};
+	enum srdma_fold_width width = srdma_fold_widest();
+
+	for (; width != SRDMA_FOLD_NONE; width--) {
+		srdma_fold_use(width);
+		if (folds_right()) {
+			static_branch_enable(&can_fold);
+			srdma_crc32_set_bulk(crc_fold);
+			pr_info("softrdma: ICRC by vectors of %u bits\n",
+				bits[width]);
+			return true;
+		}
+		pr_err("softrdma: ICRC by vectors of %u bits is wrong, not used\n",
+		       bits[width]);
 	}
-	static_branch_enable(&can_fold);
-	srdma_crc32_set_bulk(crc_fold);
-	return true;
+	return false;
 }
 
 /**
@@ -183,10 +179,8 @@ void __init srdma_crc_init(void)
 	const char *name = "crc32_le";
 	srdma_crc32_fn fn = crc_library;
 
-	if (init_fold()) {
-		pr_info("softrdma: ICRC by vector instructions\n");
+	if (init_fold())
 		return;
-	}
 	if (!srdma_compat_crc32_le_is_fast()) {
 		name = find_hash();
 		fn = crc_hash;

@@ -21,8 +21,7 @@ void srdma_crc_exit(void);
 
 bool srdma_crc_begin(void);
 void srdma_crc_end(bool vector);
-u32 srdma_crc_copy_odd(u32 crc, void *to, const void *from, size_t len,
-		       bool vector);
+u32 srdma_crc_copy_plain(u32 crc, void *to, const void *from, size_t len);
 
 /**
  * srdma_crc_copy - copy bytes, and advance a sum over the copy
@@ -37,10 +36,9 @@ u32 srdma_crc_copy_odd(u32 crc, void *to, const void *from, size_t len,
 static inline u32 srdma_crc_copy(u32 crc, void *to, const void *from,
 				 size_t len, bool vector)
 {
-	/* As the payload of most packets is. */
-	if (vector && len && len % SRDMA_CRC_BLOCK == 0)
-		return srdma_crc_fold_copy(crc, from, len, to);
-	return srdma_crc_copy_odd(crc, to, from, len, vector);
+	if (vector && len >= SRDMA_FOLD_MIN)
+		return srdma_fold_copy(crc, from, len, to);
+	return srdma_crc_copy_plain(crc, to, from, len);
 }
 
 #endif

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Whether the code of crc_fold.S can be used on this CPU.
+ * The code of crc_fold.S, as wide as it suits this CPU.
  */
 #ifndef SRDMA_X86_CRC_FOLD_H
 #define SRDMA_X86_CRC_FOLD_H
 
-#include <linux/linkage.h>
 #include <linux/types.h>
 
-/* It works on blocks of this many bytes. */
-#define SRDMA_CRC_BLOCK		64
+#include "base/x86/fold_choice.h"
+
+/* It takes no fewer bytes than this. */
+#define SRDMA_FOLD_MIN		16
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 
-#include <asm/cpufeature.h>
+#include <linux/linkage.h>
+#include <linux/static_call.h>
 #include <asm/fpu/api.h>
 
-asmlinkage u32 srdma_crc_fold(u32 crc, const void *p, size_t len);
-asmlinkage u32 srdma_crc_fold_copy(u32 crc, const void *from, size_t len,
-				   void *to);
+asmlinkage u32 srdma_crc_fold_128(u32 crc, const void *p, size_t len);
+asmlinkage u32 srdma_crc_fold_copy_128(u32 crc, const void *from, size_t len,
+				       void *to);
 
-static inline bool srdma_fold_is_possible(void)
-{
-	return boot_cpu_has(X86_FEATURE_PCLMULQDQ) &&
-	       boot_cpu_has(X86_FEATURE_AVX) &&
-	       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
-}
+DECLARE_STATIC_CALL(srdma_fold_sum, srdma_crc_fold_128);
+DECLARE_STATIC_CALL(srdma_fold_copying, srdma_crc_fold_copy_128);
+
+enum srdma_fold_width srdma_fold_widest(void);
+void srdma_fold_use(enum srdma_fold_width width);
 
 /* Takes the vector registers, unless whom we interrupted has them. */
 static inline bool srdma_fold_begin(void)
@@ -41,23 +42,27 @@ static inline void srdma_fold_end(void)
 	kernel_fpu_end();
 }
 
+/* Between these two, and after srdma_fold_use(); SRDMA_FOLD_MIN bytes or more. */
+static inline u32 srdma_fold(u32 crc, const void *p, size_t len)
+{
+	return static_call(srdma_fold_sum)(crc, p, len);
+}
+
+static inline u32 srdma_fold_copy(u32 crc, const void *from, size_t len,
+				  void *to)
+{
+	return static_call(srdma_fold_copying)(crc, from, len, to);
+}
+
 #else
 
-/* Never called, since srdma_fold_begin() returns false. */
-static inline u32 srdma_crc_fold(u32 crc, const void *p, size_t len)
+static inline enum srdma_fold_width srdma_fold_widest(void)
 {
-	return crc;
+	return SRDMA_FOLD_NONE;
 }
 
-static inline u32 srdma_crc_fold_copy(u32 crc, const void *from, size_t len,
-				      void *to)
+static inline void srdma_fold_use(enum srdma_fold_width width)
 {
-	return crc;
-}
-
-static inline bool srdma_fold_is_possible(void)
-{
-	return false;
 }
 
 static inline bool srdma_fold_begin(void)
@@ -67,6 +72,18 @@ static inline bool srdma_fold_begin(void)
 
 static inline void srdma_fold_end(void)
 {
+}
+
+/* Never called, since srdma_fold_begin() returns false. */
+static inline u32 srdma_fold(u32 crc, const void *p, size_t len)
+{
+	return crc;
+}
+
+static inline u32 srdma_fold_copy(u32 crc, const void *from, size_t len,
+				  void *to)
+{
+	return crc;
 }
 
 #endif

@@ -8,5 +8,6 @@
 #define SYM_FUNC_END(name)
 
 #define RET	ret
+#define ENDBR
 
 #endif
