@@ -20,7 +20,7 @@ FUZZ := tools/testing/fuzz
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
-	bench-scale docs install modules_install clean distclean
+	bench-scale bench-crc docs install modules_install clean distclean
 
 all: module
 
@@ -94,6 +94,7 @@ Measuring
                          the stages of a message; goodput under loss.
                          QUICK=1 for a few tests. CSV in build/bench/
   make bench-scale       what many QPs and regions cost
+  make bench-crc         how fast this CPU sums up and copies, in GB/s
 
 Setting up
   make deps              install the Debian packages that all this needs;
@@ -209,6 +210,11 @@ bench:
 
 bench-scale:
 	@scripts/bench-scale
+
+bench-crc:
+	@scripts/deps host
+	@$(MAKE) -s -C tools/testing/bench OUTPUT=$(CURDIR)/build/bench crc
+	@build/bench/crc
 
 docs:
 	@scripts/docs
