@@ -111,6 +111,7 @@ DOOR(srdma_loans_init);
 
 DOOR(srdma_effects_cause);
 
+DOOR(srdma_qp_alloc);
 DOOR(srdma_qp_events_init);
 DOOR(srdma_qp_free);
 DOOR(srdma_qp_lookup);
@@ -118,6 +119,8 @@ DOOR(srdma_qp_mtu);
 DOOR(srdma_qp_put);
 DOOR(srdma_qp_set_state);
 DOOR(srdma_qp_state_allows);
+DOOR(srdma_qps_exit);
+DOOR(srdma_qps_init);
 
 DOOR(srdma_cq_arm);
 DOOR(srdma_cq_entries);

@@ -11,6 +11,7 @@
 #include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/upcall.h"
+#include "objects/qp.h"
 #include "observe/stall.h"
 #include "proto/icrc.h"
 #include "wire/inflight.h"
@@ -26,9 +27,12 @@ static int __init softrdma_init(void)
 	srdma_crc_init();
 	srdma_backlog_init();
 	srdma_upcalls_init();
-	err = srdma_engines_init();
+	err = srdma_qps_init();
 	if (err)
 		goto err_crc;
+	err = srdma_engines_init();
+	if (err)
+		goto err_qps;
 	err = srdma_netns_init();
 	if (err)
 		goto err_engines;
@@ -47,6 +51,8 @@ err_net:
 	srdma_netns_exit();
 err_engines:
 	srdma_engines_exit();
+err_qps:
+	srdma_qps_exit();
 err_crc:
 	srdma_crc_exit();
 	return err;
@@ -61,6 +67,7 @@ static void __exit softrdma_exit(void)
 	srdma_inflight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
 	rcu_barrier();
+	srdma_qps_exit();
 	srdma_engines_exit();
 	srdma_upcalls_exit();
 	srdma_loop_exit();

@@ -13,6 +13,7 @@
 #ifndef SRDMA_ENGINE_H
 #define SRDMA_ENGINE_H
 
+#include <linux/cache.h>
 #include <linux/interrupt.h>
 #include <linux/llist.h>
 #include <linux/sizes.h>
@@ -50,18 +51,20 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @events: bits of enum srdma_engine_event that wait
  * @room: another packet may wait while less than this does, bytes
  * @inbox: packets that wait; its lock guards @bytes_in and changes of @room
+ * @backlog: account that @room is drawn from; constant
+ * @run: what the owner calls; constant
  * @taken: packets that the owner has taken out together, to look at in turn,
  *	linked by their next
- * @run: what the owner calls; constant
- * @tasklet: continues in softirq
- * @handed: among those that an interrupt is to leave to softirq, or that a
- *	worker is to run
- * @idle: completed when the owner leaves a stopped engine;
- *	srdma_engine_stop() waits for it
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
  * @held: of those that it has put aside, which count as waiting; likewise
  * @rounds: consecutive runs that left work; written by the owner
- * @backlog: account that @room is drawn from; constant
+ * @handed: among those that an interrupt is to leave to softirq, or that a
+ *	worker is to run
+ * @tasklet: continues in softirq
+ * @idle: completed when the owner leaves a stopped engine;
+ *	srdma_engine_stop() waits for it
+ *
+ * Any CPU writes the first line, up to @run; the owner's CPU, the rest.
  */
 struct srdma_engine {
 	atomic_t state;
@@ -69,16 +72,19 @@ struct srdma_engine {
 	unsigned long events;
 	u32 room;
 	struct sk_buff_head inbox;
-	struct sk_buff *taken;
+	struct srdma_backlog *backlog;
 	srdma_engine_run_t run;
-	struct tasklet_struct tasklet;
-	struct llist_node handed;
-	struct completion *idle;
+
+	struct sk_buff *taken ____cacheline_aligned;
 	u32 bytes_out;
 	u32 held;
 	u32 rounds;
-	struct srdma_backlog *backlog;
+	struct llist_node handed;
+	struct tasklet_struct tasklet;
+	struct completion *idle;
 };
+
+static_assert(IS_ALIGNED(offsetof(struct srdma_engine, taken), SMP_CACHE_BYTES));
 
 /* What waits beyond this, in bytes, is looked at more closely. */
 #define SRDMA_ENGINE_LAGS	SZ_2K

@@ -13,6 +13,7 @@
 #define SRDMA_KEYS_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/limits.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
@@ -95,13 +96,10 @@ enum srdma_key_state {
 
 /**
  * struct srdma_key - what look-ups find; first in every object that has a key
- * @rcu: look-ups may still see the object when it is destroyed
- * @kind: what it is; constant
- * @lock: serialises changes of @state and of everything below @gate
- * @state: whether it may be used; under @lock
  * @gate: number of accesses under way, negative once closed
- * @key: the number, upper 24 bits the index in struct srdma_keys. This and all
- *	that follows changes only while the gate is closed and drained
+ * @kind: what it is; constant
+ * @key: the number, upper 24 bits the index in struct srdma_keys. This and the
+ *	rest of the line change only while the gate is closed and drained
  * @access: IB_ACCESS_* flags
  * @pd: protection domain; compared, not followed
  * @set: windows of the QP that this window is bound to; NULL when any QP of
@@ -110,18 +108,18 @@ enum srdma_key_state {
  * @length: bytes from there on; together they never exceed 64 bits
  * @map: where the bytes are
  * @offset: position of @start in @map
- * @uid: user who created it; INVALID_UID: a kernel consumer. Constant
+ * @lock: serialises changes of @state and of everything that the gate guards
+ * @state: whether it may be used; under @lock
  * @ended_at: when it was last taken from its users, ns; 0: never. Under @lock
  * @ended_by: and by what, enum srdma_err_by; likewise
+ * @uid: user who created it; INVALID_UID: a kernel consumer. Constant
+ * @rcu: look-ups may still see the object when it is destroyed
+ *
+ * An access reads the first line, and writes the gate.
  */
 struct srdma_key {
-	struct rcu_head rcu;
-	enum srdma_key_kind kind;
-
-	spinlock_t lock;
-	enum srdma_key_state state;
 	atomic_t gate;
-
+	enum srdma_key_kind kind;
 	u32 key;
 	u32 access;
 	struct ib_pd *pd;
@@ -131,10 +129,17 @@ struct srdma_key {
 	const struct srdma_page_map *map;
 	u64 offset;
 
-	kuid_t uid;
+	spinlock_t lock ____cacheline_aligned;
+	enum srdma_key_state state;
 	u64 ended_at;
 	u8 ended_by;
+	kuid_t uid;
+	struct rcu_head rcu;
 };
+
+/* What accesses read, and what the control path writes. */
+static_assert(offsetofend(struct srdma_key, offset) <= 64);
+static_assert(IS_ALIGNED(offsetof(struct srdma_key, lock), SMP_CACHE_BYTES));
 
 /* Keys that are gone and remembered. */
 #define SRDMA_KEYS_GONE	256

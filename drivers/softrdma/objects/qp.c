@@ -3,6 +3,9 @@
  * Queue pairs, for all their users: finding one, holding a reference, what its
  * state allows, the error state, and events to its consumer.
  */
+#include <linux/slab.h>
+
+#include "base/bounds.h"
 #include "memory/loan.h"
 #include "objects/device.h"
 #include "objects/qp.h"
@@ -23,6 +26,31 @@ const u8 srdma_qp_state_allows[] = {
 		       SRDMA_MAY_FLUSH_SQ | SRDMA_MAY_FLUSH_RQ,
 };
 
+/* Their own, since their parts are to begin on cache lines. */
+static struct kmem_cache *qps;
+
+int srdma_qps_init(void)
+{
+	qps = KMEM_CACHE(srdma_qp, SLAB_ACCOUNT);
+	return qps ? 0 : -ENOMEM;
+}
+
+/* They are gone, and so are the RCU callbacks that freed them. */
+void srdma_qps_exit(void)
+{
+	kmem_cache_destroy(qps);
+}
+
+/* One with a reference, zeroed but for that; NULL: no memory. */
+struct srdma_qp *srdma_qp_alloc(void)
+{
+	struct srdma_qp *qp = kmem_cache_zalloc(qps, SRDMA_GFP);
+
+	if (qp)
+		refcount_set(&qp->refs, 1);
+	return qp;
+}
+
 /**
  * srdma_qp_lookup - the QP with a number
  * @dev: device
@@ -42,7 +70,7 @@ struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
 void srdma_qp_free(struct srdma_qp *qp)
 {
 	srdma_loans_uninit(&qp->req.loans);
-	kfree(qp);
+	kmem_cache_free(qps, qp);
 }
 
 static void free_qp_rcu(struct rcu_head *rcu)

@@ -7,6 +7,7 @@
 #define SRDMA_QP_H
 
 #include <linux/bits.h>
+#include <linux/cache.h>
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -140,96 +141,111 @@ struct srdma_qp_attrs {
 
 /**
  * struct srdma_qp - a queue pair
- * @refs: the verbs object's reference and those of look-ups
- * @rcu: look-ups may still see it when the last reference goes
- * @ib: the verbs object; valid until srdma_qp_destroy() has silenced everything
- *	that could use it
  * @dev: device
  * @pd: protection domain; compared, not followed, by the data path
  * @qpn: number, 24 bits
  * @qpt: transport
- * @is_user: the rings are user space's
- * @sig_all: every send request is signalled
- * @owner_pid: process that has made it, as the first PID namespace numbers it;
- *	0: the kernel
- * @maker: its process, for the log of errors
- * @errors: log that its errors go to; NULL: there is none
- * @effects: what rules want done to it: bits of objects/effects.h
- * @cap: what the queues hold, as reported
- * @send_cq: where sends complete
- * @recv_cq: where receives complete
- * @srq: shared receive queue, or NULL
- * @mutex: serialises modification, queries and destruction
- * @state_lock: guards changes of @state; nothing else is taken inside
  * @state: enum ib_qp_state; written by
  *	srdma_qp_set_state()
  * @flushed_by: what has brought it to the error state, or the send queue alone:
  *	enum srdma_err; written with @state
- * @attr: every attribute as set; written under @mutex with the engines stopped
- * @av: where packets of a connected QP go; likewise
+ * @is_user: the rings are user space's
+ * @sig_all: every send request is signalled
+ * @send_cq: where sends complete
+ * @recv_cq: where receives complete
+ * @effects: what rules want done to it: bits of objects/effects.h
+ * @srq: shared receive queue, or NULL
  * @pass: what the stack has let in a packet of the peer by, or 0
  *	(wire/shortcut.c)
  * @stack_until: no pass is taken before, jiffies
+ * @backlog: on whose account packets wait for @send and @recv; constant
+ * @errors: log that its errors go to; NULL: there is none
+ * @ib: the verbs object; valid until srdma_qp_destroy() has silenced everything
+ *	that could use it
+ * @owner_pid: process that has made it, as the first PID namespace numbers it;
+ *	0: the kernel
+ * @cap: what the queues hold, as reported
+ * @av: where packets of a connected QP go; written under @mutex with the engines
+ *	stopped
+ * @attr: every attribute as set; likewise
+ * @refs: the verbs object's reference and those of look-ups
+ * @state_lock: guards changes of @state; nothing else is taken inside
+ * @mutex: serialises modification, queries and destruction
+ * @rcu: look-ups may still see it when the last reference goes
+ * @maker: its process, for the log of errors
  * @windows: type 2 memory windows bound to the QP
  * @upcall: reports events to a kernel consumer; enum ib_event_type
- * @sq: send queue
- * @rq: receive queue; not in use with @srq
  * @drain_entry: in the list of those in error that are looked after
  *	(responder/drain.c)
- * @bell: which of the doorbells wait (posting/doorbell.c)
  * @send: engine that sends requests and receives responses
+ * @bell: which of the doorbells wait (posting/doorbell.c)
+ * @sq: send queue
  * @req: what @send owns
  * @recv: engine that executes requests and answers them
+ * @rq: receive queue; not in use with @srq
  * @resp: what @recv owns
  * @inflight: what was sent and has not left the host (wire/inflight.c)
- * @backlog: on whose account packets wait for @send and @recv; constant
+ *
+ * In groups by who writes, none of which shares a cache line with another: what
+ * all CPUs read and seldom anybody writes; the control path's; the sender's; the
+ * receiver's; and what the CPUs that send and that free skbs write both. Those
+ * that bring packets to an engine, or kick it, write the first line of its group.
  */
 struct srdma_qp {
-	refcount_t refs;
-	struct rcu_head rcu;
-
-	struct ib_qp *ib;
 	struct srdma_dev *dev;
 	struct ib_pd *pd;
 	u32 qpn;
 	enum srdma_qpt qpt;
-	bool is_user;
-	bool sig_all;
-	u32 owner_pid;
-	struct srdma_maker maker;
-	struct srdma_error_log *errors;
-	unsigned long effects;
-	struct ib_qp_cap cap;
-	struct srdma_cq *send_cq;
-	struct srdma_cq *recv_cq;
-	struct srdma_srq *srq;
-
-	struct mutex mutex;
-	spinlock_t state_lock;
 	enum ib_qp_state state;
 	u16 flushed_by;
-	struct srdma_qp_attrs attr;
-	struct srdma_av av;
+	bool is_user;
+	bool sig_all;
+	struct srdma_cq *send_cq;
+	struct srdma_cq *recv_cq;
+	unsigned long effects;
+	struct srdma_srq *srq;
 	u64 pass;
 	unsigned long stack_until;
+	struct srdma_backlog *backlog;
+	struct srdma_error_log *errors;
+	struct ib_qp *ib;
+	u32 owner_pid;
+	struct ib_qp_cap cap;
+	struct srdma_av av;
+	struct srdma_qp_attrs attr;
+
+	refcount_t refs ____cacheline_aligned;
+	spinlock_t state_lock;
+	struct mutex mutex;
+	struct rcu_head rcu;
+	struct srdma_maker maker;
 	struct srdma_mw_set windows;
-
 	struct srdma_upcall upcall;
-
-	struct srdma_sq sq;
-	struct srdma_rq rq;
 	struct list_head drain_entry;
-	struct srdma_doorbell bell;
 
-	struct srdma_engine send;
+	struct srdma_engine send ____cacheline_aligned;
+	struct srdma_doorbell bell;
+	struct srdma_sq sq;
 	struct srdma_requester req;
 
-	struct srdma_engine recv;
+	struct srdma_engine recv ____cacheline_aligned;
+	struct srdma_rq rq;
 	struct srdma_responder resp;
 
-	struct srdma_inflight inflight;
-	struct srdma_backlog *backlog;
+	struct srdma_inflight inflight ____cacheline_aligned;
 };
+
+#define SRDMA_QP_GROUP(first, before)						\
+	static_assert(IS_ALIGNED(offsetof(struct srdma_qp, first),		\
+				 SMP_CACHE_BYTES) &&				\
+		      offsetof(struct srdma_qp, before) <			\
+		      offsetof(struct srdma_qp, first))
+
+SRDMA_QP_GROUP(refs, attr);
+SRDMA_QP_GROUP(send, drain_entry);
+SRDMA_QP_GROUP(recv, req);
+SRDMA_QP_GROUP(inflight, resp);
+static_assert(offsetof(struct srdma_qp, state) < offsetof(struct srdma_qp, refs));
 
 /**
  * struct srdma_qp_handle - what the core allocates and frees
@@ -275,11 +291,15 @@ static inline bool srdma_qp_may(const struct srdma_qp *qp,
 }
 
 struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);
+struct srdma_qp *srdma_qp_alloc(void);
 void srdma_qp_put(struct srdma_qp *qp);
 void srdma_qp_free(struct srdma_qp *qp);
 
 void srdma_qp_events_init(struct srdma_qp *qp);
 void srdma_qp_event(struct srdma_qp *qp, enum ib_event_type type);
+
+int srdma_qps_init(void);
+void srdma_qps_exit(void);
 
 u32 srdma_qp_mtu(const struct srdma_qp *qp);
 void srdma_qp_set_error(struct srdma_qp *qp, enum srdma_err by);

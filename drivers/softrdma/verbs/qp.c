@@ -3,8 +3,6 @@
  * Queue pairs: creation, queries, look-up, destruction. Their state machine is
  * in verbs/qp_state.c.
  */
-#include <linux/slab.h>
-
 #include "engine/backlog.h"
 #include "objects/device.h"
 #include "objects/qp.h"
@@ -210,10 +208,9 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 {
 	struct srdma_qp *qp;
 
-	qp = kzalloc(sizeof(*qp), SRDMA_GFP);
+	qp = srdma_qp_alloc();
 	if (!qp)
 		return NULL;
-	refcount_set(&qp->refs, 1);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
