@@ -113,8 +113,8 @@ DOOR(srdma_effects_cause);
 
 DOOR(srdma_qp_alloc);
 DOOR(srdma_qp_events_init);
+DOOR(srdma_qp_find);
 DOOR(srdma_qp_free);
-DOOR(srdma_qp_lookup);
 DOOR(srdma_qp_mtu);
 DOOR(srdma_qp_put);
 DOOR(srdma_qp_set_state);
@@ -140,6 +140,8 @@ DOOR(srdma_srq_events_init);
 DOOR(srdma_addresses_add);
 DOOR(srdma_addresses_del);
 
+DOOR(srdma_inflight_begin);
+DOOR(srdma_inflight_end);
 DOOR(srdma_inflight_exit);
 
 DOOR(srdma_loop_exit);

@@ -69,14 +69,12 @@ static int do_now(struct srdma_dev *dev, const struct srdma_rule *rule,
 
 	local_bh_disable();
 	if (rule->has & SRDMA_RULE_QPN) {
-		qp = srdma_qp_lookup(dev, rule->qpn);
+		qp = srdma_qp_find(dev, rule->qpn);
 		if (!qp)
 			err = -ENOENT;
 	}
 	if (!err)
 		srdma_effects_cause(dev, qp, false, &rule->order);
-	if (qp)
-		srdma_qp_put(qp);
 	local_bh_enable();
 	if (err)
 		NL_SET_ERR_MSG(extack, "the link has no QP of that number");

@@ -17,7 +17,9 @@ static int init_sender(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, qp);
 	qp->dev = kunit_kzalloc(test, sizeof(*qp->dev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, qp->dev);
-	refcount_set(&qp->refs, 1);
+	/* One of them is the test's. */
+	refcount_set(&qp->refs, 2);
+	srdma_inflight_begin(qp);
 	test->priv = qp;
 	return 0;
 }
@@ -58,7 +60,6 @@ static void flight__waits_and_wakes(struct kunit *test)
 	qp->inflight.limit = SZ_512K;
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	KUNIT_EXPECT_EQ(test, n, 16);
-	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), n + 1);
 	for (i = 0; i < n; i++) {
 		unsigned long events = qp->recv.events;
 
@@ -67,8 +68,7 @@ static void flight__waits_and_wakes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, qp->send.events, 0);
 		consume_skb(skbs[i]);
 	}
-	KUNIT_EXPECT_EQ(test, atomic_read(&qp->inflight.bytes), 0);
-	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&qp->inflight.bytes), 1);
 	KUNIT_EXPECT_TRUE(test, srdma_inflight_has_room(qp, &qp->send));
 }
 
@@ -109,9 +109,38 @@ static void flight__follows_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
 }
 
+/* Whoever is last, the verbs object or an skb, gives the one reference back. */
+static void flight__keeps_the_qp(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+	KUNIT_ASSERT_GT(test, n, 1);
+	srdma_inflight_end(qp);
+	for (i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 2);
+		consume_skb(skbs[i]);
+	}
+	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 1);
+
+	refcount_set(&qp->refs, 2);
+	srdma_inflight_begin(qp);
+	n = fill_flight(test, skbs, 2);
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 2);
+	srdma_inflight_end(qp);
+	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 1);
+}
+
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),
+	KUNIT_CASE(flight__keeps_the_qp),
 	{}
 };
 

@@ -8,6 +8,7 @@
 #include "kunit/train_world.h"
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "wire/inflight.h"
 #include "wire/path.h"
 
 static int open_message(struct srdma_payload *payload, u32 offset)
@@ -52,7 +53,7 @@ int srdma_train_world_init(struct kunit *test)
 	w->payload.ops = &payload_ops;
 	w->fault_at = NO_FAULT;
 	w->qp->dev = w->dev;
-	refcount_set(&w->qp->refs, 1);
+	srdma_inflight_begin(w->qp);
 	w->hdr = (struct srdma_pkt) {
 		.pkey = SRDMA_PKEY_DEFAULT, .mig = true, .dest_qpn = 0x123456,
 		.reth.va = 0x1122334455667788, .reth.rkey = 0x99aabbcc,

@@ -52,19 +52,19 @@ struct srdma_qp *srdma_qp_alloc(void)
 }
 
 /**
- * srdma_qp_lookup - the QP with a number
+ * srdma_qp_find - the QP with a number
  * @dev: device
  * @qpn: number, from the wire
  *
- * Bottom halves are disabled.
- *
- * Return: the QP with a reference that srdma_qp_put() gives back, or NULL.
+ * Bottom halves are disabled, which is a section of RCU: the QP is there until
+ * the caller enables them, whatever becomes of it meanwhile. A verb that ends it
+ * stops its engines first, and leaves no room in their inboxes.
  */
-struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn)
+struct srdma_qp *srdma_qp_find(struct srdma_dev *dev, u32 qpn)
 {
-	struct srdma_qp *qp = srdma_table_find(&dev->qps, qpn);
-
-	return qp && refcount_inc_not_zero(&qp->refs) ? qp : NULL;
+	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held() && !rcu_read_lock_held(),
+			 "QP used from a task");
+	return srdma_table_find(&dev->qps, qpn);
 }
 
 void srdma_qp_free(struct srdma_qp *qp)

@@ -84,9 +84,10 @@ struct srdma_doorbell {
 };
 
 /**
- * struct srdma_inflight - bytes of a QP in queues of this host; zero at first
- * @bytes: how many; added by the owners of the engines, taken off where
- *	the skbs are freed
+ * struct srdma_inflight - bytes of a QP in queues of this host
+ * @bytes: how many, and one more until the verbs object goes; added by the owners
+ *	of the engines, taken off where the skbs are freed. Who brings it to 0
+ *	gives the QP's reference back
  * @waiting: INFLIGHT_* bits of wire/inflight.c: engines that wait for room
  * @limit: what they may be, by how fast they leave; 0: not known yet. Written
  *	by the CPU that wakes an engine
@@ -168,7 +169,8 @@ struct srdma_qp_attrs {
  * @av: where packets of a connected QP go; written under @mutex with the engines
  *	stopped
  * @attr: every attribute as set; likewise
- * @refs: the verbs object's reference and those of look-ups
+ * @refs: one until the verbs object and all that was sent are gone, and those of
+ *	multicast groups. Look-ups and packets on their way in take none
  * @state_lock: guards changes of @state; nothing else is taken inside
  * @mutex: serialises modification, queries and destruction
  * @rcu: look-ups may still see it when the last reference goes
@@ -290,7 +292,7 @@ static inline bool srdma_qp_may(const struct srdma_qp *qp,
 	return srdma_qp_state_allows[READ_ONCE(qp->state)] & what;
 }
 
-struct srdma_qp *srdma_qp_lookup(struct srdma_dev *dev, u32 qpn);
+struct srdma_qp *srdma_qp_find(struct srdma_dev *dev, u32 qpn);
 struct srdma_qp *srdma_qp_alloc(void);
 void srdma_qp_put(struct srdma_qp *qp);
 void srdma_qp_free(struct srdma_qp *qp);

@@ -316,7 +316,7 @@ noinline void srdma_failure_heard(struct srdma_qp *qp,
  */
 static u16 look_at_peer(struct srdma_cause *cause, struct srdma_qp *qp)
 {
-	struct srdma_qp *peer = srdma_qp_lookup(qp->dev, qp->attr.dest_qp_num);
+	struct srdma_qp *peer = srdma_qp_find(qp->dev, qp->attr.dest_qp_num);
 	u16 code = SRDMA_ERR_NONE;
 
 	if (!peer)
@@ -327,7 +327,6 @@ static u16 look_at_peer(struct srdma_cause *cause, struct srdma_qp *qp)
 				READ_ONCE(peer->state));
 		code = SRDMA_ERR_PEER_STATE;
 	}
-	srdma_qp_put(peer);
 	return code;
 }
 

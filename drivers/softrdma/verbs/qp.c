@@ -14,6 +14,7 @@
 #include "verbs/qp_state.h"
 #include "verbs/refuse.h"
 #include "verbs/ucontext.h"
+#include "wire/inflight.h"
 
 /* QP 0 and 1 have fixed meanings; low numbers make captures hard to read. */
 #define FIRST_QPN	16
@@ -211,6 +212,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	qp = srdma_qp_alloc();
 	if (!qp)
 		return NULL;
+	srdma_inflight_begin(qp);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	srdma_mw_set_init(&qp->windows);
@@ -331,8 +333,8 @@ int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 	srdma_mw_set_drop(&qp->windows);
 	srdma_errors_leave(&dev->errors, qp->errors);
 	srdma_dev_uncount(dev, SRDMA_OBJ_QP);
-	/* Late holders of a reference see only the empty shell. */
-	srdma_qp_put(qp);
+	/* Those that found it earlier, and what it sent, see only the empty shell. */
+	srdma_inflight_end(qp);
 	return 0;
 }
 

@@ -181,7 +181,7 @@ static bool may_hear(const struct srdma_qp *qp, bool response)
  * @response: filled with whether it is for the send engine
  * @why: filled with the reason to drop it when it has no taker
  *
- * Return: the QP, with a reference, or NULL.
+ * Return: the QP, which is there as long as bottom halves are disabled, or NULL.
  */
 struct srdma_qp *srdma_hook_taker(const struct sk_buff *skb, bool *response,
 				  enum srdma_stat *why)
@@ -193,7 +193,7 @@ struct srdma_qp *srdma_hook_taker(const struct sk_buff *skb, bool *response,
 		*why = SRDMA_STAT_RX_BAD + SRDMA_PARSE_SHORT;
 		return NULL;
 	}
-	qp = srdma_qp_lookup(srdma_packet_in(skb)->dev, qpn);
+	qp = srdma_qp_find(srdma_packet_in(skb)->dev, qpn);
 	if (!qp) {
 		*why = SRDMA_STAT_RX_UNKNOWN_QP;
 		return NULL;
@@ -204,7 +204,6 @@ struct srdma_qp *srdma_hook_taker(const struct sk_buff *skb, bool *response,
 		*why = SRDMA_STAT_RX_WRONG_SOURCE;
 	else
 		return qp;
-	srdma_qp_put(qp);
 	return NULL;
 }
 
@@ -311,7 +310,6 @@ static void dispatch(struct sk_buff *skb, const u64 *pass)
 	if (pass)
 		srdma_shortcut_note(qp, skb, *pass);
 	deliver(qp, response, skb);
-	srdma_qp_put(qp);
 }
 
 /**
@@ -347,7 +345,6 @@ void srdma_hook_dispatch_looped(struct sk_buff_head *list)
 			skb_queue_walk(list, skb)
 				trace_srdma_rx(qp, skb, response);
 		srdma_engine_deliver_all(engine_of(qp, response), list);
-		srdma_qp_put(qp);
 		why = SRDMA_STAT_RX_INBOX_FULL;
 	}
 	while ((skb = __skb_dequeue(list)))
@@ -411,7 +408,8 @@ void srdma_hook_take_sent(struct srdma_dev *dev, struct sk_buff *frame)
 
 /**
  * srdma_hook_give - give packets of the network to a QP
- * @qp: the one that srdma_hook_taker() has found; its reference is put
+ * @qp: the one that srdma_hook_taker() has found; bottom halves have been disabled
+ *	since
  * @response: likewise
  * @skb: packets that srdma_hook_open() has seen; consumed
  */
@@ -422,7 +420,6 @@ void srdma_hook_give(struct srdma_qp *qp, bool response, struct sk_buff *skb)
 		show_to_rules(skb);
 	else
 		deliver(qp, response, skb);
-	srdma_qp_put(qp);
 }
 
 /* What IPsec is to protect comes by it, as sockets ask for theirs. */

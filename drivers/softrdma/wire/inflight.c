@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bytes in flight: each skb for the wire holds a reference to its QP and the
- * number of bytes that it was charged for. It gives both back when it is freed,
- * or when it crosses to another namespace or host.
+ * Bytes in flight: each skb for the wire keeps its QP and the number of bytes that
+ * it was charged for. It gives them back when it is freed, or when it crosses to
+ * another namespace or host. The number of bytes in flight is the reference that
+ * all of them have together.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -51,6 +52,10 @@ enum {
 #define CHARGE_MASK	7UL
 static_assert(__alignof__(struct srdma_qp) > CHARGE_MASK);
 static_assert(CHARGE_UNIT << CHARGE_MASK > 0xffff);
+
+/* What the verbs object adds to the bytes: less than any charge. */
+#define CHARGE_VERBS	1
+static_assert(CHARGE_VERBS < CHARGE_UNIT);
 
 /* How often unloading looks again, and how often it logs what it waits for. */
 #define UNLOAD_POLL_MS	10
@@ -113,6 +118,8 @@ static void land(struct sk_buff *skb)
 	struct srdma_qp *qp = (struct srdma_qp *)(arg & ~CHARGE_MASK);
 	int left;
 
+	/* Once its bytes are off, others may put the QP: RCU keeps it for us. */
+	rcu_read_lock();
 	/* Pairs with the barrier in srdma_inflight_has_room(). */
 	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
 				 &qp->inflight.bytes);
@@ -120,8 +127,23 @@ static void land(struct sk_buff *skb)
 	if (left <= limit_of(&qp->inflight) / 2 &&
 	    READ_ONCE(qp->inflight.waiting))
 		wake(qp, left);
-	srdma_qp_put(qp);
+	if (!left)
+		srdma_qp_put(qp);
+	rcu_read_unlock();
 	this_cpu_dec(in_flight);
+}
+
+/* The QP is new: its reference is the verbs object's, and that of all it sends. */
+void srdma_inflight_begin(struct srdma_qp *qp)
+{
+	atomic_set(&qp->inflight.bytes, CHARGE_VERBS);
+}
+
+/* The verbs object goes. What was sent and has not landed keeps the QP. */
+void srdma_inflight_end(struct srdma_qp *qp)
+{
+	if (!atomic_sub_return(CHARGE_VERBS, &qp->inflight.bytes))
+		srdma_qp_put(qp);
 }
 
 /**
@@ -165,7 +187,6 @@ void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb)
 {
 	unsigned long class = charge_class(skb);
 
-	refcount_inc(&qp->refs);
 	this_cpu_inc(in_flight);
 	atomic_add(charge_bytes(class), &qp->inflight.bytes);
 	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);

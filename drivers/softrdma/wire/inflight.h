@@ -12,6 +12,9 @@ struct sk_buff;
 struct srdma_engine;
 struct srdma_qp;
 
+void srdma_inflight_begin(struct srdma_qp *qp);
+void srdma_inflight_end(struct srdma_qp *qp);
+
 bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);
 void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb);
 

@@ -258,7 +258,6 @@ static unsigned int take_early(struct srdma_dev *dev, struct sk_buff *skb,
 	if (READ_ONCE(qp->pass) != pass) {
 		/* The next ones must not overtake it. */
 		take_away(qp);
-		srdma_qp_put(qp);
 		return NF_ACCEPT;
 	}
 	if (is_v6)

@@ -342,10 +342,8 @@ static void show_received(struct passing *at, struct sk_buff *frame)
 	if (srdma_frame_len(frame) >= SRDMA_BTH_LEN)
 		at->qpn = be32_to_cpu(srdma_frame_bth(frame)->qpn) &
 			  SRDMA_QPN_MASK;
-	at->qp = srdma_qp_lookup(at->dev, at->qpn);
+	at->qp = srdma_qp_find(at->dev, at->qpn);
 	show(at, frame);
-	if (at->qp)
-		srdma_qp_put(at->qp);
 }
 
 /**
