@@ -15,7 +15,7 @@ static enum hrtimer_restart leave(struct hrtimer *timer)
 						  visit);
 
 	WRITE_ONCE(w->visiting, false);
-	srdma_key_leave(w->visited);
+	srdma_key_leave(w->visited, w->seat);
 	return HRTIMER_NORESTART;
 }
 
@@ -179,7 +179,7 @@ void srdma_test_visit(struct kunit *test, struct srdma_key *key)
 {
 	struct srdma_test_world *w = test->priv;
 
-	KUNIT_ASSERT_TRUE(test, srdma_key_enter(key));
+	KUNIT_ASSERT_TRUE(test, srdma_key_enter(key, &w->seat));
 	w->visited = key;
 	w->visiting = true;
 	hrtimer_start(&w->visit, ms_to_ktime(5), HRTIMER_MODE_REL_HARD);

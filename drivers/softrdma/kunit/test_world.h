@@ -35,6 +35,7 @@
  * @base: contiguous memory
  * @visit: ends the access under way
  * @visited: key that is being accessed
+ * @seat: of that access, or NULL
  * @visiting: the access is under way
  */
 struct srdma_test_world {
@@ -50,6 +51,7 @@ struct srdma_test_world {
 
 	struct hrtimer visit;
 	struct srdma_key *visited;
+	struct srdma_key_seat *seat;
 	bool visiting;
 };
 

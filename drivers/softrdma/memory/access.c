@@ -19,7 +19,7 @@
 static void span_close(struct srdma_mem_span *span)
 {
 	if (span->key)
-		srdma_key_leave(span->key);
+		srdma_key_leave(span->key, span->seat);
 	*span = (struct srdma_mem_span) {};
 }
 
@@ -46,16 +46,18 @@ static enum srdma_mem_why enter_key(struct srdma_mem_span *span,
 				    const struct srdma_mem_who *who,
 				    u32 number, u64 va, u64 len, u32 access)
 {
+	struct srdma_key_seat *seat;
 	enum srdma_mem_why why;
 
-	if (!srdma_key_enter(key))
+	if (!srdma_key_enter(key, &seat))
 		return SRDMA_MEM_KEY;
 	why = check_key(key, who, number, va, len, access);
 	if (why) {
-		srdma_key_leave(key);
+		srdma_key_leave(key, seat);
 		return why;
 	}
 	span->key = key;
+	span->seat = seat;
 	span->map = key->map->blocks ? key->map : NULL;
 	span->pos = key->offset + (va - key->start);
 	span->left = len;
@@ -146,15 +148,16 @@ enum srdma_mem_why srdma_mem_begin_region(struct srdma_mem_iter *it,
 					  u32 rkey, u32 access)
 {
 	struct srdma_key *key = srdma_key_find(who->keys, rkey);
+	struct srdma_key_seat *seat;
 	enum srdma_mem_why why;
 
 	*it = (struct srdma_mem_iter) { .who = who, .access = access };
-	if (!key || !srdma_key_enter(key))
+	if (!key || !srdma_key_enter(key, &seat))
 		return SRDMA_MEM_KEY;
 	/* Inside the gate of its own, the key says what there is. */
 	why = enter_key(&it->span, key, who, rkey, key->start, key->length,
 			access);
-	srdma_key_leave(key);
+	srdma_key_leave(key, seat);
 	return why;
 }
 
@@ -636,7 +639,7 @@ enum srdma_mem_why srdma_mem_invalidate(const struct srdma_mem_who *who,
 
 	if (!key)
 		return SRDMA_MEM_KEY;
-	switch (key->kind) {
+	switch ((enum srdma_key_kind)key->kind) {
 	case SRDMA_KEY_MR:
 		return srdma_mr_invalidate(who,
 					   container_of(key, struct srdma_mr,

@@ -39,12 +39,14 @@ struct srdma_mem_pos {
 /**
  * struct srdma_mem_span - a range that has passed every check
  * @key: whose gate has been entered, or NULL for memory without one
+ * @seat: of the access, or NULL
  * @map: where the bytes are, or NULL when @pos is a kernel address
  * @pos: next byte, position in @map
  * @left: bytes from there on
  */
 struct srdma_mem_span {
 	struct srdma_key *key;
+	struct srdma_key_seat *seat;
 	const struct srdma_page_map *map;
 	u64 pos;
 	u64 left;

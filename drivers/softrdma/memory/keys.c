@@ -3,6 +3,7 @@
  * The table of keys, and their gates.
  */
 #include <linux/cred.h>
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/ktime.h>
 #include <linux/wait_bit.h>
@@ -12,6 +13,11 @@
 
 /* Index 0 is the key of kernel memory. */
 #define KEY_INDEXES	XA_LIMIT(1, (1U << 24) - 1)
+
+/* An access lasts as long as a burst of 64 KB is copied. */
+#define SEAT_POLL_US	10
+
+DEFINE_PER_CPU(struct srdma_key_seats, srdma_key_seats);
 
 void srdma_keys_init(struct srdma_keys *keys)
 {
@@ -31,7 +37,8 @@ void srdma_keys_uninit(struct srdma_keys *keys)
  * srdma_key_publish - give a new object its key
  * @keys: of the device
  * @key: zeroed but for its lock, which the caller has initialised, so that
- *	regions and windows are different classes of lock
+ *	regions and windows are different classes of lock; and for whether its
+ *	accesses have seats
  * @kind: of object
  * @pd: protection domain
  *
@@ -157,16 +164,44 @@ static bool is_drained(const struct srdma_key *key)
 	return atomic_read_acquire(&key->gate) == INT_MIN;
 }
 
-/* Waits for accesses under way; each takes as long as copying a burst. */
+/* Nobody sits down any more who does not get up at once. */
+static void wait_for_seat(const struct srdma_key_seat *seat,
+			  const struct srdma_key *key)
+{
+	/* Pairs with the release in srdma_key_leave(). */
+	while (smp_load_acquire(&seat->key) == key)
+		usleep_range(SEAT_POLL_US, 2 * SEAT_POLL_US);
+}
+
+static void wait_for_seats(const struct srdma_key *key)
+{
+	const struct srdma_key_seats *seats;
+	int cpu, i;
+
+	/* The gate is closed before seats are read: pairs with srdma_key_enter(). */
+	smp_mb();
+	for_each_possible_cpu(cpu) {
+		seats = per_cpu_ptr(&srdma_key_seats, cpu);
+		for (i = 0; i < SRDMA_KEY_SEATS; i++)
+			wait_for_seat(&seats->seat[i], key);
+	}
+}
+
+/*
+ * Waits for accesses under way; each takes as long as copying a burst. A seat
+ * that was seen without the key is not looked at again: no access begins.
+ */
 void srdma_key_drain(struct srdma_key *key)
 {
+	if (key->has_seats)
+		wait_for_seats(key);
 	wait_var_event(&key->gate, is_drained(key));
 }
 
 /*
- * The same where sleeping is not possible. Those inside have bottom halves
- * disabled as the caller has, hence are on other CPUs and not interrupted but
- * by hard interrupts: the wait is short.
+ * The same where sleeping is not possible: for keys whose accesses have no seats.
+ * Those inside have bottom halves disabled as the caller has, hence are on other
+ * CPUs and not interrupted but by hard interrupts: the wait is short.
  */
 void srdma_key_drain_spin(struct srdma_key *key)
 {

@@ -8,6 +8,12 @@
  * key names closes the gate, and waits until the last access has left. While
  * the gate is open, nothing behind it changes. Once it is closed and drained,
  * nobody reads it.
+ *
+ * Many QPs, on as many CPUs, may use one region. So an access to a region of
+ * verbs writes nothing that belongs to the region: it takes a seat of its CPU,
+ * and code that waits looks at all seats. Regions of work requests and windows
+ * come and go with each request, mostly belong to one QP, and are waited for
+ * where nobody may sleep. Their gate counts.
  */
 #ifndef SRDMA_KEYS_H
 #define SRDMA_KEYS_H
@@ -15,6 +21,7 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/limits.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -96,8 +103,10 @@ enum srdma_key_state {
 
 /**
  * struct srdma_key - what look-ups find; first in every object that has a key
- * @gate: number of accesses under way, negative once closed
- * @kind: what it is; constant
+ * @gate: negative once closed; else the number of accesses under way that have
+ *	no seat. Only the control path writes it where accesses have seats
+ * @kind: what it is, enum srdma_key_kind; constant
+ * @has_seats: accesses take a seat of their CPU; constant
  * @key: the number, upper 24 bits the index in struct srdma_keys. This and the
  *	rest of the line change only while the gate is closed and drained
  * @access: IB_ACCESS_* flags
@@ -115,11 +124,12 @@ enum srdma_key_state {
  * @uid: user who created it; INVALID_UID: a kernel consumer. Constant
  * @rcu: look-ups may still see the object when it is destroyed
  *
- * An access reads the first line, and writes the gate.
+ * An access reads the first line and nothing else of it.
  */
 struct srdma_key {
 	atomic_t gate;
-	enum srdma_key_kind kind;
+	u8 kind;
+	bool has_seats;
 	u32 key;
 	u32 access;
 	struct ib_pd *pd;
@@ -140,6 +150,31 @@ struct srdma_key {
 /* What accesses read, and what the control path writes. */
 static_assert(offsetofend(struct srdma_key, offset) <= 64);
 static_assert(IS_ALIGNED(offsetof(struct srdma_key, lock), SMP_CACHE_BYTES));
+
+/*
+ * Seats of a CPU. An access has bottom halves disabled, and has two iterators at
+ * most, one of which looks at a key twice: three. More are taken only where
+ * accesses preempt each other, on real-time kernels; those without one count.
+ */
+#define SRDMA_KEY_SEATS	8
+
+/**
+ * struct srdma_key_seat - where an access that is under way is written down
+ * @key: what it accesses; NULL: the seat is free. The one that took it frees it
+ */
+struct srdma_key_seat {
+	struct srdma_key *key;
+};
+
+/**
+ * struct srdma_key_seats - the seats of a CPU, on a line that others seldom read
+ * @seat: they
+ */
+struct srdma_key_seats {
+	struct srdma_key_seat seat[SRDMA_KEY_SEATS];
+} ____cacheline_aligned;
+
+DECLARE_PER_CPU(struct srdma_key_seats, srdma_key_seats);
 
 /* Keys that are gone and remembered. */
 #define SRDMA_KEYS_GONE	256
@@ -225,9 +260,27 @@ void srdma_key_drain(struct srdma_key *key);
 void srdma_key_drain_spin(struct srdma_key *key);
 void srdma_key_drained(struct srdma_key *key);
 
+/*
+ * A seat, or NULL when there is none. On real-time kernels another access may
+ * preempt this one, and this one may have left its CPU: so it is taken by compare
+ * and exchange, from whatever CPU it is.
+ */
+static inline struct srdma_key_seat *srdma_key_sit(struct srdma_key *key)
+{
+	struct srdma_key_seat *seat = raw_cpu_ptr(&srdma_key_seats)->seat;
+	struct srdma_key_seat *end = seat + SRDMA_KEY_SEATS;
+
+	do {
+		if (!READ_ONCE(seat->key) && !cmpxchg(&seat->key, NULL, key))
+			return seat;
+	} while (++seat < end);
+	return NULL;
+}
+
 /**
  * srdma_key_enter - begin an access
  * @key: from srdma_key_find(), in the same section with bottom halves disabled
+ * @seat: filled with its seat or NULL, for srdma_key_leave()
  *
  * The caller must leave before it enables bottom halves again, and must not
  * bind, invalidate or run another engine in between: they may wait for it.
@@ -235,15 +288,37 @@ void srdma_key_drained(struct srdma_key *key);
  * Return: whether the gate is open; then, and until srdma_key_leave(), nothing
  * that the key says changes. Pairs with the release in srdma_key_open().
  */
-static inline bool __must_check srdma_key_enter(struct srdma_key *key)
+static inline bool __must_check srdma_key_enter(struct srdma_key *key,
+						struct srdma_key_seat **seat)
 {
-	return atomic_inc_unless_negative(&key->gate);
+	*seat = NULL;
+	if (!key->has_seats)
+		return atomic_inc_unless_negative(&key->gate);
+	/* So nobody who knows it to be closed delays the one who waits. */
+	if (atomic_read(&key->gate) < 0)
+		return false;
+	*seat = srdma_key_sit(key);
+	if (unlikely(!*seat))
+		return atomic_inc_unless_negative(&key->gate);
+	/*
+	 * Taking it was fully ordered: pairs with srdma_key_drain(). Either the
+	 * one who waits sees the seat, or this sees that the gate is closed.
+	 */
+	if (likely(atomic_read_acquire(&key->gate) >= 0))
+		return true;
+	/* Pairs with srdma_key_drain(), though nothing was done. */
+	smp_store_release(&(*seat)->key, NULL);
+	return false;
 }
 
 /* Everything done inside happens before the code that closed the gate goes on. */
-static inline void srdma_key_leave(struct srdma_key *key)
+static inline void srdma_key_leave(struct srdma_key *key,
+				   struct srdma_key_seat *seat)
 {
-	if (unlikely(atomic_dec_return(&key->gate) == INT_MIN))
+	if (seat)
+		/* Pairs with srdma_key_drain(). */
+		smp_store_release(&seat->key, NULL);
+	else if (unlikely(atomic_dec_return(&key->gate) == INT_MIN))
 		srdma_key_drained(key);
 }
 

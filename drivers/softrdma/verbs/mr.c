@@ -29,6 +29,8 @@ static struct srdma_mr *mr_create(struct ib_pd *pd, enum srdma_mr_kind kind)
 	}
 	mr->kind = kind;
 	spin_lock_init(&mr->key.lock);
+	/* Those of work requests are invalidated where nobody may sleep. */
+	mr->key.has_seats = kind != SRDMA_MR_FAST;
 	err = srdma_key_publish(&dev->keys, &mr->key, SRDMA_KEY_MR, pd);
 	if (err)
 		goto err_mr;
