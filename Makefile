@@ -20,7 +20,7 @@ FUZZ := tools/testing/fuzz
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
-	bench-scale bench-crc docs install modules_install clean distclean
+	bench-scale bench-crc bench-cpus docs install modules_install clean distclean
 
 all: module
 
@@ -95,6 +95,8 @@ Measuring
                          QUICK=1 for a few tests. CSV in build/bench/
   make bench-scale       what many QPs and regions cost
   make bench-crc         how fast this CPU sums up and copies, in GB/s
+  make bench-cpus        do two QPs on two CPUs slow each other down? In user space,
+                         on two CPUs of this machine
 
 Setting up
   make deps              install the Debian packages that all this needs;
@@ -173,8 +175,13 @@ check:
 	@scripts/deps build host check
 	@scripts/check
 
+# What of tools/testing/cpus goes with them.
+CPUS-host-test := revoke
+CPUS-host-mutants := mutants
+
 host-test sim host-mutants host-coverage:
 	@scripts/deps host
+	@$(if $(CPUS-$@),$(MAKE) -C tools/testing/cpus $(CPUS-$@))
 	@$(MAKE) -C $(HOST) $(patsubst host-%,%,$@)
 
 fuzz:
@@ -215,6 +222,10 @@ bench-crc:
 	@scripts/deps host
 	@$(MAKE) -s -C tools/testing/bench OUTPUT=$(CURDIR)/build/bench crc
 	@build/bench/crc
+
+bench-cpus:
+	@scripts/deps host
+	@$(MAKE) -C tools/testing/cpus run
 
 docs:
 	@scripts/docs
