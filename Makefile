@@ -20,7 +20,8 @@ FUZZ := tools/testing/fuzz
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
-	bench-scale bench-crc bench-cpus docs install modules_install clean distclean
+	bench-crc bench-cpus bench-crowd bench-scale docs install modules_install clean \
+	distclean
 
 all: module
 
@@ -93,6 +94,7 @@ Measuring
   make bench             softrdma and rdma_rxe side by side, in instructions;
                          the stages of a message; goodput under loss.
                          QUICK=1 for a few tests. CSV in build/bench/
+  make bench-crowd       1, 4 and 16 senders that share a slow line; QUICK=1
   make bench-scale       what many QPs and regions cost
   make bench-crc         how fast this CPU sums up and copies, in GB/s
   make bench-cpus        do two QPs on two CPUs slow each other down? In user space,
@@ -214,6 +216,9 @@ test:
 
 bench:
 	@scripts/bench $(if $(QUICK),--quick)
+
+bench-crowd:
+	@scripts/bench-crowd $(if $(QUICK),--quick)
 
 bench-scale:
 	@scripts/bench-scale
