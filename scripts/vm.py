@@ -164,7 +164,7 @@ class Run:
             append.append("SOFTRDMA_USERLAND=1")
         cmd = ["setpriv", "--pdeathsig", "KILL", *command,
                "-nodefaults", "-no-user-config", "-display", "none",
-               "-no-reboot", *machine.accelerator(self.accel),
+               "-no-reboot", *machine.accelerator(self.accel, self.args.no_idle),
                "-smp", str(a.smp), "-m", str(a.memory),
                "-kernel", self.kernel["vmlinuz"],
                "-initrd", self.kernel["initramfs"],

@@ -78,11 +78,11 @@ def machine(kernel, accel):
     return [*command, "-cpu", emulated_cpu()], append
 
 
-def accelerator(accel):
+def accelerator(accel, no_idle):
     return {"kvm": ["-accel", "kvm"],
             "tcg": ["-accel", "tcg,thread=multi"],
             "icount": ["-accel", "tcg,thread=single", "-icount",
-                       "shift=0,sleep=on"]}[accel]
+                       "shift=0,sleep=" + ("off" if no_idle else "on")]}[accel]
 
 
 def share(tag, path, writable):

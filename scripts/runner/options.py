@@ -48,6 +48,9 @@ def add_what_boots(p, smp):
     p.add_argument("--icount", action="store_true",
                    help="guest time counts instructions: repeatable figures, "
                         "one CPU, slow")
+    p.add_argument("--no-idle", action="store_true",
+                   help="with --icount: time in which nothing runs passes at "
+                        "once, not as fast as this machine's")
     p.add_argument("--plugin", metavar="FILE[,NAME=VALUE]...",
                    help="have QEMU load it")
 
