@@ -52,6 +52,7 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 		req->win_first = max(attr->first_inflight >> req->mtu_shift,
 				     1u);
 	req->ssthresh = req->win_max;
+	req->cwnd_floor = SRDMA_REQ_CWND_FLOOR;
 	req->retry_left = req->retry_cnt;
 	req->rnr_left = req->rnr_retry;
 }
@@ -192,6 +193,7 @@ void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
 	req->late_at = 0;
 	req->again_count = 0;
 	req->held = 0;
+	req->held_all = 0;
 	note_back(req, now);
 }
 
@@ -545,9 +547,11 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_ERROR;
 	if (req->rnr_until > now)
 		return SRDMA_NEXT_RNR;
-	if (unlikely(req->again_count) &&
-	    srdma_req_next_again(req, now, limit, out))
-		return SRDMA_NEXT_SEND;
+	if (unlikely(req->again_count)) {
+		may = srdma_req_next_again(req, now, limit, out);
+		if (may != SRDMA_NEXT_EMPTY)
+			return may;
+	}
 	skip_complete(req);
 	if (req->probe_due) {
 		fill_probe(req, out);
@@ -603,6 +607,9 @@ static void probe_sent(struct srdma_rc_req *req,
 	req->unasked = 0;
 	req->probe_out = true;
 	req->probe_psn = burst->b.psn;
+	/* It has all that is missing reported again. */
+	if (burst->b.stamp)
+		req->again_count = 0;
 	req->rtt_timed = false;
 	if (srdma_msg_is_rd(burst->msg)) {
 		/* Nothing was heard for long: then there is no more on its way. */

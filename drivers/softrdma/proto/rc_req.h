@@ -292,6 +292,7 @@ struct srdma_rc_req_attr {
  * @recover_psn: what was in flight at the last loss: others in front of it
  *	have been paid for in @cwnd, unless all of it is sent again
  * @recovering: @recover_psn is valid
+ * @cwnd_floor: losses leave a window of so many packets, 1 .. CWND_FLOOR
  * @rtt_resend: what is sent again may be measured: the peer dropped the
  *	first copies
  * @rtt_guessed: @srtt_ns is not measured, but was no less than the first one
@@ -320,7 +321,9 @@ struct srdma_rc_req_attr {
  * @again_count: their number
  * @stamp: number of the last report; 0 as long as the peer is not known to hold
  *	anything back
- * @held: packets that it holds behind a hole, by its last acknowledge
+ * @held: packets that it holds behind a hole, by its last acknowledge, as far as
+ *	they open the window again
+ * @held_all: all of these
  * @heard_at: last progress, or when the first of now outstanding went, ns
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
@@ -384,6 +387,7 @@ struct srdma_rc_req {
 	u32 acked_frac;
 	u32 recover_psn;
 	bool recovering;
+	u8 cwnd_floor;
 
 	bool rtt_resend;
 	bool rtt_guessed;
@@ -409,6 +413,7 @@ struct srdma_rc_req {
 	u32 again_out;
 	u32 again_count;
 	u32 held;
+	u32 held_all;
 	u8 stamp;
 	u64 timeout_ns;
 	u64 heard_at;

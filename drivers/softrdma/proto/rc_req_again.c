@@ -59,8 +59,8 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 	/* Overtaken by another one. */
 	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
 		return;
-	most = min(most, max(req->cwnd, HELD_OPENS_MOST));
-	req->held = min_t(u32, pkt->aeth.held, most);
+	req->held_all = min_t(u32, pkt->aeth.held, most);
+	req->held = min(req->held_all, max(req->cwnd, HELD_OPENS_MOST));
 	/* What was reported before is not new. */
 	if (req->stamp == pkt->stamp)
 		return;
@@ -73,14 +73,34 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 			      pkt->stamp);
 }
 
+/*
+ * Packets of @again that the window has room for. What waits to be repeated is not
+ * on its way. But what the oldest PSN waits for is repeated in any case, a window
+ * full of it: more than is known of may be lost.
+ */
+static u32 room_for(struct srdma_rc_req *req, const struct srdma_rc_again *again)
+{
+	u32 gone = req->held_all;
+	u32 sent = srdma_req_dist(req, req->max_psn);
+	u32 i;
+
+	if (again->psn == req->una_psn)
+		return req->cwnd;
+	for (i = 0; i < req->again_count; i++)
+		gone += srdma_psn_dist(again_at(req, i)->psn,
+				       again_at(req, i)->end);
+	sent -= min(sent, gone);
+	return req->cwnd - min(req->cwnd, sent);
+}
+
 static void fill_again(const struct srdma_rc_req *req, u32 idx,
-		       const struct srdma_rc_again *again,
+		       const struct srdma_rc_again *again, u32 room,
 		       const struct srdma_burst_limit *limit,
 		       struct srdma_rc_burst *out)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 pos = srdma_psn_dist(msg->psn, again->psn);
-	u32 count = srdma_psn_dist(again->psn, again->end);
+	u32 count = min(srdma_psn_dist(again->psn, again->end), room);
 
 	count = min(count, max(req->cwnd / 2, SRDMA_REQ_TRAIN_FLOOR));
 	count = min(count, srdma_burst_most(limit, msg->op, pos,
@@ -88,12 +108,14 @@ static void fill_again(const struct srdma_rc_req *req, u32 idx,
 	srdma_req_fill_burst(req, idx, again->psn, count, out);
 	out->again = true;
 	out->b.stamp = again->stamp;
-	out->b.ack_req = srdma_psn_add(out->b.psn, out->b.count) == again->end;
+	out->b.ack_req = out->b.count == room ||
+			 srdma_psn_add(out->b.psn, out->b.count) == again->end;
 }
 
-noinline bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
-				   const struct srdma_burst_limit *limit,
-				   struct srdma_rc_burst *out)
+noinline enum srdma_req_next
+srdma_req_next_again(struct srdma_rc_req *req, u64 now,
+		     const struct srdma_burst_limit *limit,
+		     struct srdma_rc_burst *out)
 {
 	for (; req->again_count; req->again_count--, req->again_out++) {
 		struct srdma_rc_again *again = again_at(req, 0);
@@ -108,15 +130,21 @@ noinline bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 			    srdma_req_behind_rnr(req, idx))
 				break;
 			if (!srdma_msg_is_rd(msg)) {
-				fill_again(req, idx, again, limit, out);
-				return true;
+				u32 room = room_for(req, again);
+
+				/* But a probe, that is due, is what ends the wait. */
+				if (!room)
+					return req->probe_due ? SRDMA_NEXT_EMPTY :
+								SRDMA_NEXT_WINDOW;
+				fill_again(req, idx, again, room, limit, out);
+				return SRDMA_NEXT_SEND;
 			}
 			if (!msg->answered && !msg->lost)
 				srdma_req_ask_again(req, idx, now);
 			again->psn = srdma_msg_end(msg);
 		}
 	}
-	return false;
+	return SRDMA_NEXT_EMPTY;
 }
 
 noinline void srdma_req_again_sent(struct srdma_rc_req *req,

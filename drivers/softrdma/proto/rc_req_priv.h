@@ -76,6 +76,9 @@ void srdma_req_executed(struct srdma_rc_req *req, u32 psn);
  */
 void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 
+/* The window is never made smaller than this by losses on a fast path, packets. */
+#define SRDMA_REQ_CWND_FLOOR	32u
+
 /* The window does not make trains shorter than this, packets. */
 #define SRDMA_REQ_TRAIN_FLOOR	8u
 
@@ -140,10 +143,14 @@ void srdma_req_repeat_missing(struct srdma_rc_req *req,
 void srdma_req_take_holes(struct srdma_rc_req *req,
 			  const struct srdma_pkt *pkt);
 
-/* Is anything to be repeated? Then @out is the next burst of it. */
-bool srdma_req_next_again(struct srdma_rc_req *req, u64 now,
-			  const struct srdma_burst_limit *limit,
-			  struct srdma_rc_burst *out);
+/*
+ * Is anything to be repeated? SRDMA_NEXT_SEND: @out is the next burst of it;
+ * SRDMA_NEXT_WINDOW: it has to wait, and what is new with it; SRDMA_NEXT_EMPTY: no,
+ * or a probe comes first.
+ */
+enum srdma_req_next srdma_req_next_again(struct srdma_rc_req *req, u64 now,
+					 const struct srdma_burst_limit *limit,
+					 struct srdma_rc_burst *out);
 
 /* It is on its way. */
 void srdma_req_again_sent(struct srdma_rc_req *req,

@@ -89,6 +89,7 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 
 	/* If there were holes, it would say so. */
 	req->held = 0;
+	req->held_all = 0;
 	take_credits(req, pkt);
 	srdma_req_executed(req, srdma_psn_next(pkt->psn));
 	srdma_req_advance(req, now);

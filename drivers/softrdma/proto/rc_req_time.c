@@ -30,10 +30,13 @@
 #define PROBE_FIRST_NS	1000000000ull
 #define PROBE_QUIET_NS	2000000ull
 
-/* The window never gets smaller by losses, packets: go-back-N repeats it. */
-#define CWND_FLOOR	32u
+/*
+ * A smaller window than SRDMA_REQ_CWND_FLOOR makes many acknowledges and short
+ * trains, and is of no use to others, unless it takes longer than this to pass.
+ */
+#define CWND_FLOOR_NS	1000000ull
 
-/* But a timeout leaves only this, packets. */
+/* A timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
 /*
@@ -157,6 +160,22 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 	req->win_top = clamp(times * delivered, req->win_top, req->win_max);
 }
 
+/*
+ * What passes in a millisecond is left by losses; many that share a slow line
+ * have less than that each. But a long path, on which there is no queue, says
+ * nothing by its time of how much there is room for.
+ */
+static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
+{
+	u64 passed = srdma_psn_dist(req->rtt_una, req->una_psn);
+
+	if (req->rtt_min_ns >= FAR_NS &&
+	    rtt <= req->rtt_min_ns + req->rtt_min_ns / 4)
+		return SRDMA_REQ_CWND_FLOOR;
+	return clamp_t(u64, passed * CWND_FLOOR_NS / rtt, 1,
+		       SRDMA_REQ_CWND_FLOOR);
+}
+
 static void begin_rtt(struct srdma_rc_req *req, u64 rtt)
 {
 	req->srtt_ns = max(rtt, 1ull);
@@ -182,6 +201,10 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	req->backoff = 0;
 	req->probed = false;
 	widen(req, rtt);
+	req->cwnd_floor = SRDMA_REQ_CWND_FLOOR;
+	/* In less time than that, one packet is enough. */
+	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
+		req->cwnd_floor = floor_of(req, rtt);
 	if (!req->srtt_ns || req->rtt_guessed) {
 		begin_rtt(req, rtt);
 		req->rtt_guessed = false;
@@ -261,7 +284,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 		return;
 	req->recovering = true;
 	req->recover_psn = req->cur_psn;
-	req->ssthresh = min(max(flight / 2, CWND_FLOOR), req->win_max);
+	req->ssthresh = min(max_t(u32, flight / 2, req->cwnd_floor), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
 }
@@ -287,7 +310,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	/*
 	 * Either as good as all of it was lost, or it waits in a queue on the way
 	 * that takes longer than the timeout to drain: of many connections each
-	 * of which repeated even CWND_FLOOR packets, that queue would only grow,
+	 * of which repeated even SRDMA_REQ_CWND_FLOOR packets, that queue would only grow,
 	 * until their retries are used up. So feel the way again.
 	 */
 	req->cwnd = min(req->cwnd, CWND_RESTART);

@@ -190,6 +190,75 @@ TEST(req_again__a_peer_that_lies_opens_no_window)
 	EXPECT_EQ(req.held, 10);
 }
 
+/* 24 packets of a message are out, of which a window of four is left. */
+static void begin_with_small_window(void)
+{
+	begin(NULL);
+	push(SRDMA_WR_WRITE, 30 * MTU, SRDMA_WR_SIGNALED);
+	/* The first one, with its header, comes on top. */
+	limit.packets = 23;
+	send_one();
+	EXPECT_EQ(burst.b.count, 24);
+	limit.packets = 64;
+	now += 50 * US;
+	no_holes();
+	req.cwnd = 4;
+	req.win_top = 4;
+	req.recovering = true;
+	req.recover_psn = req.max_psn;
+}
+
+/* What did not get through at once does not get through at once. */
+TEST(req_again__no_more_than_the_window)
+{
+	begin_with_small_window();
+	hole(0, 2, 10);
+	hole(1, 20, 3);
+	EXPECT_EQ(sack(1, 3, 9), SRDMA_REQ_SACK);
+	expect_again(2, 4, 3);
+	EXPECT(burst.b.ack_req);
+	/* Nor anything new in front of it. */
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(sack(3, 3, 9), SRDMA_REQ_SACK);
+	expect_again(6, 2, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(sack(7, 3, 9), SRDMA_REQ_SACK);
+	expect_again(8, 4, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(sack(19, 3, 1), SRDMA_REQ_SACK);
+	expect_again(20, 3, 3);
+	EXPECT(burst.b.ack_req);
+}
+
+/* More may be lost than is known of: what all the rest waits for is not held up. */
+TEST(req_again__what_all_wait_for_in_any_case)
+{
+	begin_with_small_window();
+	hole(0, 2, 1);
+	hole(1, 6, 1);
+	EXPECT_EQ(sack(1, 3, 5), SRDMA_REQ_SACK);
+	expect_again(2, 1, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(sack(5, 3, 1), SRDMA_REQ_SACK);
+	expect_again(6, 1, 3);
+}
+
+TEST(req_again__a_probe_is_not_held_up)
+{
+	begin_with_small_window();
+	hole(0, 2, 10);
+	EXPECT_EQ(sack(1, 3, 12), SRDMA_REQ_SACK);
+	expect_again(2, 4, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	EXPECT_EQ(req.again_count, 1);
+	sent();
+	/* It has the peer report all of it anew. */
+	EXPECT_EQ(req.again_count, 0);
+}
+
 TEST(req_again__a_lost_read_is_asked_again)
 {
 	begin(NULL);

@@ -72,6 +72,54 @@ TEST(req_window__not_below_its_floor)
 	EXPECT(req.cwnd >= 32 && req.cwnd < 32 + 512);
 }
 
+/* Sixteen packets at a time over a path that takes @first, then @trip; a loss. */
+static void lose_after(uint64_t first, uint64_t trip)
+{
+	struct srdma_rc_req_attr a = usual;
+	uint32_t i;
+
+	a.max_inflight = 64 * MTU;
+	begin(&a);
+	push(SRDMA_WR_SEND, 2000 * MTU, 0);
+	limit.packets = 16;
+	for (i = 0; i < 8; i++) {
+		send_one();
+		EXPECT(burst.b.ack_req);
+		now += i ? trip : first;
+		ack(srdma_psn_dist(FIRST, req.max_psn) - 1);
+	}
+	send_one();
+	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
+}
+
+/* Of many that share a slow line nobody keeps more than there is room for. */
+TEST(req_window__down_to_what_a_slow_path_takes)
+{
+	lose_after(50 * US, 8 * MS);
+	EXPECT_EQ(req.cwnd_floor, 2);
+	EXPECT_EQ(req.cwnd, 8);
+	lose_after(50 * US, 50 * MS);
+	EXPECT_EQ(req.cwnd_floor, 1);
+}
+
+/* Where it passes in no time, a small window only costs acknowledges. */
+TEST(req_window__not_so_small_on_a_fast_path)
+{
+	lose_after(50 * US, 60 * US);
+	EXPECT_EQ(req.cwnd, 32);
+	lose_after(50 * US, 1 * MS);
+	EXPECT_EQ(req.cwnd, 16);
+}
+
+/* It is the distance that takes the time, no queue. */
+TEST(req_window__not_so_small_on_a_long_path)
+{
+	lose_after(10 * MS, 12 * MS);
+	EXPECT_EQ(req.cwnd, 32);
+	lose_after(10 * MS, 13 * MS);
+	EXPECT_EQ(req.cwnd_floor, 1);
+}
+
 TEST(req_window__timeout_begins_anew)
 {
 	enum srdma_req_timer what;

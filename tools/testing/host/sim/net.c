@@ -138,7 +138,10 @@ void net_send(struct sim *s, struct node *from, struct frame *f, bool lost)
 	s->on_wire += f->pkt.payload_len;
 	if (from->link_free < s->now)
 		from->link_free = s->now;
-	from->link_free += (u64)(f->len + 46) * net->ps_byte / 1000;
+	if (net->queue_ns && from->link_free - s->now > net->queue_ns)
+		lost = true;
+	else
+		from->link_free += (u64)(f->len + 46) * net->ps_byte / 1000;
 	lost |= rnd_chance(&s->rng, net->loss);
 	SIM_LOG(s, "%c > %s%s", 'A' + from->id, net_describe(&f->pkt),
 		lost ? "   LOST" : "");

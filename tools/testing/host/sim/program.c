@@ -506,6 +506,15 @@ void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 	make_alike(s, op, len, count);
 }
 
+void program_make_queue(struct sim *s, u8 op, u32 len, u32 count, u32 queue_us,
+			u32 ps_byte)
+{
+	program_make_distance(s, op, len, count, 100, ps_byte);
+	s->p.net.queue_ns = queue_us * 1000;
+	s->p.node[0].holds = 1000;
+	s->p.node[1].holds = 1000;
+}
+
 static void describe_node(const struct sim *s, u32 id)
 {
 	const struct node_params *p = &s->p.node[id];

@@ -27,6 +27,13 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 			   u32 rtt_us, u32 ps_byte);
 
+/*
+ * The fixed scenario of a short queue: the same, over a line of a short round trip,
+ * which loses what would wait for longer than @queue_us.
+ */
+void program_make_queue(struct sim *s, u8 op, u32 len, u32 count, u32 queue_us,
+			u32 ps_byte);
+
 /* One line. */
 void program_describe(const struct sim *s);
 

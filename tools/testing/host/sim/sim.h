@@ -163,6 +163,7 @@ struct frame {
  * @jitter_ns: up to that much more
  * @late_ns: how late a late one is
  * @ps_byte: picoseconds a byte takes on the wire
+ * @queue_ns: what would wait for it longer than that is lost; 0: nothing
  */
 struct net_params {
 	u32 loss;
@@ -175,6 +176,7 @@ struct net_params {
 	u32 jitter_ns;
 	u32 late_ns;
 	u32 ps_byte;
+	u32 queue_ns;
 };
 
 /**
