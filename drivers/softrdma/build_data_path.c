@@ -193,6 +193,7 @@ DOOR(srdma_store_uninit);
 #include "wire/path.c"
 #include "wire/route.c"
 #include "wire/inflight.c"
+#include "wire/notify.c"
 #include "wire/skb_pool.c"
 #include "wire/shortcut.c"
 #include "wire/hook.c"

@@ -187,6 +187,8 @@ struct srdma_qp_attrs {
  * @rq: receive queue; not in use with @srq
  * @resp: what @recv owns
  * @inflight: what was sent and has not left the host (wire/inflight.c)
+ * @notified_at: when a congestion notification was last sent, ns; 0: never. Either
+ *	engine may send one (wire/notify.c)
  *
  * In groups by who writes, none of which shares a cache line with another: what
  * all CPUs read and seldom anybody writes; the control path's; the sender's; the
@@ -235,6 +237,7 @@ struct srdma_qp {
 	struct srdma_responder resp;
 
 	struct srdma_inflight inflight ____cacheline_aligned;
+	atomic64_t notified_at;
 };
 
 #define SRDMA_QP_GROUP(first, before)						\

@@ -53,6 +53,10 @@
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
  * @SRDMA_STAT_REQ_HELD: requests that were held back behind a hole
+ * @SRDMA_STAT_CE: packets that had met congestion on their way
+ * @SRDMA_STAT_CNP_SENT: congestion notifications sent
+ * @SRDMA_STAT_CNP_HANDLED: those received, and followed
+ * @SRDMA_STAT_CNP_IGNORED: those received of a QP that has no way to follow them
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
  * @SRDMA_STAT_TIMER: + enum srdma_req_timer: what timeouts were
@@ -95,6 +99,10 @@ enum srdma_stat {
 	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
 	SRDMA_STAT_REQ_HELD,
+	SRDMA_STAT_CE,
+	SRDMA_STAT_CNP_SENT,
+	SRDMA_STAT_CNP_HANDLED,
+	SRDMA_STAT_CNP_IGNORED,
 	SRDMA_STAT_RX_POLICY,
 	/* SRDMA_PARSE_OK is no drop: RX_POLICY has its place. */
 	SRDMA_STAT_RX_BAD = SRDMA_STAT_RX_POLICY,
@@ -183,6 +191,10 @@ enum srdma_stat {
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_OLD, "req_drop_old")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_RANGE, "req_drop_range")	\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_ERROR, "req_drop_error")	\
+	S(SRDMA_STAT_CE, "np_ecn_marked_roce_packets")			\
+	S(SRDMA_STAT_CNP_SENT, "np_cnp_sent")				\
+	S(SRDMA_STAT_CNP_HANDLED, "rp_cnp_handled")			\
+	S(SRDMA_STAT_CNP_IGNORED, "rp_cnp_ignored")			\
 	V(SRDMA_STAT_UC, SRDMA_UC_SEND, "uc_send")			\
 	V(SRDMA_STAT_UC, SRDMA_UC_WRITE, "uc_write")			\
 	V(SRDMA_STAT_UC, SRDMA_UC_DROP_LOST, "uc_drop_lost")		\

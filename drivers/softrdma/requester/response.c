@@ -11,6 +11,7 @@
 #include "posting/completion.h"
 #include "requester/failure.h"
 #include "requester/response.h"
+#include "wire/notify.h"
 #include "wire/packet_in.h"
 
 static_assert((int)SRDMA_ST_LOC_LEN == (int)IB_WC_LOC_LEN_ERR);
@@ -148,9 +149,15 @@ static noinline void hear_congestion(struct srdma_qp *qp,
 				     const struct srdma_pkt *pkt)
 {
 	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
+	if (qp->qpt != SRDMA_QPT_RC) {
+		srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_IGNORED);
+		return;
+	}
+	srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_HANDLED);
 	srdma_rc_req_congested(&qp->req.rc);
 }
 
+/* Of unreliable QPs it can only be congestion notifications. */
 static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 {
 	struct srdma_skb_walk walk;
@@ -165,6 +172,8 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 				hear_congestion(qp, skb, &pkt);
 			else
 				hear(qp, skb, &pkt, &walk, now);
+			if (unlikely(srdma_packet_in(skb)->is_ce))
+				srdma_notify_of(qp, true, skb, &pkt);
 			count += pkt.more + 1;
 			break;
 		case SRDMA_FOUND_BAD:
@@ -191,8 +200,7 @@ int srdma_response_hear(struct srdma_qp *qp, u64 now, int budget)
 	struct sk_buff *skb;
 
 	while (budget > 0 && (skb = srdma_engine_receive(&qp->send))) {
-		if (qp->qpt == SRDMA_QPT_RC)
-			budget -= hear_all(qp, skb, now);
+		budget -= hear_all(qp, skb, now);
 		srdma_packet_in_free(skb);
 	}
 	return budget;

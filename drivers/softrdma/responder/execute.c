@@ -17,6 +17,7 @@
 #include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/drop.h"
+#include "wire/notify.h"
 #include "wire/packet_in.h"
 
 /**
@@ -307,6 +308,15 @@ static enum outcome do_flush(struct srdma_request *r)
 	return OUTCOME_OK;
 }
 
+/* What was held has been told of when it came. */
+static void tell_of_congestion(const struct srdma_request *r)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(r->skb);
+
+	if (unlikely(in->is_ce) && !in->is_held)
+		srdma_notify_of(r->qp, false, r->skb, &r->pkt);
+}
+
 /* ---- reliable connections ---- */
 
 static enum outcome execute(struct srdma_request *r,
@@ -467,6 +477,7 @@ static void serve_ud(struct srdma_request *r)
 	trace_srdma_packet(qp, r->skb, &r->pkt, SRDMA_STAT_UD + verdict);
 	if (verdict != SRDMA_UD_RECV_OK)
 		return;
+	tell_of_congestion(r);
 	outcome = take_rwqe(qp, srdma_ud_recv_need(&r->pkt));
 	if (outcome == OUTCOME_NO_RWQE || outcome == OUTCOME_TOO_LONG) {
 		srdma_drop(qp->dev, outcome == OUTCOME_NO_RWQE ?
@@ -516,11 +527,13 @@ static void serve(struct srdma_request *r)
 		srdma_doorbell_peer_asks(&r->qp->bell);
 		establish(r->qp);
 		serve_rc(r);
+		tell_of_congestion(r);
 		break;
 	case SRDMA_QPT_UC:
 		srdma_doorbell_peer_asks(&r->qp->bell);
 		establish(r->qp);
 		serve_uc(r);
+		tell_of_congestion(r);
 		break;
 	case SRDMA_QPT_UD:
 	case SRDMA_QPT_GSI:

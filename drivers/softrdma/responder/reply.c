@@ -12,6 +12,7 @@
 #include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/arrived.h"
+#include "wire/notify.h"
 #include "wire/tx.h"
 
 /*
@@ -251,17 +252,6 @@ static void send_syndrome(struct srdma_qp *qp, u32 psn, u8 syndrome)
 	send_one(qp, &hdr, SRDMA_RC_ACK, psn);
 }
 
-static void send_cnp(struct srdma_qp *qp)
-{
-	struct srdma_pkt hdr = {
-		.pkey = SRDMA_PKEY_DEFAULT,
-		.becn = true,
-		.dest_qpn = qp->attr.dest_qp_num,
-	};
-
-	send_one(qp, &hdr, SRDMA_CNP, 0);
-}
-
 /**
  * srdma_reply_by_rule - answer a request as a rule has it
  * @qp: queue pair; its receive engine is the caller's
@@ -291,7 +281,7 @@ bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
 		return true;
 	case SRDMA_NL_ACT_CNP:
-		send_cnp(qp);
+		srdma_notify_peer(qp, &qp->recv, &qp->resp.path);
 		return false;
 	}
 	return false;

@@ -8,6 +8,7 @@
  * tables here say which values make sense.
  */
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 
 #include "compat/compat.h"
 #include "objects/device.h"
@@ -263,6 +264,17 @@ static int prepare_move(const struct srdma_qp *qp,
 	return *res ? 0 : -ENOMEM;
 }
 
+/*
+ * A reliable connection slows down when its packets meet congestion: routers may say
+ * so by ECN instead of dropping them. Acknowledges are marked, too: what can drop but
+ * not mark them would lose them. A program's own bits stay as they are.
+ */
+static void mark_capable(const struct srdma_qp *qp, struct srdma_av *av)
+{
+	if (qp->qpt == SRDMA_QPT_RC && !(av->traffic_class & INET_ECN_MASK))
+		av->traffic_class |= INET_ECN_ECT_0;
+}
+
 static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	enum ib_qp_state from = qp->state;
@@ -282,6 +294,7 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 				    qp->qpn, dest_qpn);
 		if (err)
 			return err;
+		mark_capable(qp, &av);
 	}
 	err = prepare_move(qp, attr, mask, &res);
 	if (err)

@@ -38,6 +38,7 @@ enum srdma_packet_in_kind {
  * @is_looped: from a QP of the same device, also one by one (wire/frame.h)
  * @same_id: wire: it does not; all have had that of the first
  * @is_held: wire: its packets were looked at, and found right, before
+ * @is_ce: wire: they have met congestion, as IP says
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
  *	is for; 0 before there was one: then @icrc is not known either
  * @icrc: what the ICRCs of all packets have in common
@@ -65,6 +66,7 @@ struct srdma_packet_in {
 	bool is_looped : 1;
 	bool same_id : 1;
 	bool is_held : 1;
+	bool is_ce : 1;
 	u16 icrc_len;
 	u8 order;
 	u8 value;

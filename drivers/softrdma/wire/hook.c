@@ -9,6 +9,7 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/netfilter/nf_conntrack.h>
@@ -72,6 +73,14 @@ static bool is_from_stack(const struct sk_buff *skb, int udp_at)
 	       skb->csum_offset == offsetof(struct udphdr, check);
 }
 
+/* The segments of a train share its headers, and what is merged has the same ones. */
+static bool has_met_congestion(const struct sk_buff *skb, bool is_v6)
+{
+	u8 class = is_v6 ? ipv6_get_dsfield(ipv6_hdr(skb)) : ip_hdr(skb)->tos;
+
+	return INET_ECN_is_ce(class);
+}
+
 /* Lets go of all that the stack has attached; the inbox may keep it long. */
 static void detach(struct sk_buff *skb)
 {
@@ -127,6 +136,7 @@ bool srdma_hook_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 		.kind = is_from_stack(skb, udp_at) ? SRDMA_PACKET_IN_TRUSTED :
 						     SRDMA_PACKET_IN_WIRE,
 		.is_v6 = is_v6,
+		.is_ce = has_met_congestion(skb, is_v6),
 	};
 	return true;
 }

@@ -46,6 +46,7 @@ int peer_reconnect(struct peer *peer, const struct peer_attr *a)
 		attr.retry_cnt = a->retry_cnt;
 		attr.rnr_retry = a->rnr_retry;
 		attr.min_rnr_timer = a->min_rnr_timer;
+		attr.ah_attr.grh.traffic_class = a->traffic_class;
 		attr.max_rd_atomic = a->rd_atomic;
 		attr.max_dest_rd_atomic = a->rd_atomic;
 		ret = ibv_modify_qp(peer->qp, &attr,
@@ -148,6 +149,8 @@ int peer_say(const struct peer *peer, const struct peer_packet *packet)
 		wire_bth(&frame)[1] |= 0x80;
 	if (packet->not_migrated)
 		wire_bth(&frame)[1] &= ~0x40;
+	if (packet->has_met_congestion)
+		wire_meet_congestion(&frame);
 	if (packet->is_stranger)
 		frame.bytes[WIRE_IP + 15]++;
 	wire_seal(&frame);

@@ -40,6 +40,7 @@ enum peer_syndrome {
  * @rnr_retry: likewise
  * @min_rnr_timer: likewise
  * @rd_atomic: READs and atomics that may be outstanding, either way
+ * @traffic_class: of its packets
  */
 struct peer_attr {
 	uint32_t psn;
@@ -48,6 +49,7 @@ struct peer_attr {
 	uint8_t rnr_retry;
 	uint8_t min_rnr_timer;
 	uint8_t rd_atomic;
+	uint8_t traffic_class;
 };
 
 #define PEER_ATTR_DEFAULT ((struct peer_attr) {		\
@@ -104,6 +106,7 @@ bool peer_post_sends(struct peer *peer, int count);
  * @solicited: SE bit
  * @not_migrated: MigReq bit clear
  * @is_stranger: it comes from another address than the peer's
+ * @has_met_congestion: IP says so
  * @ext: extension headers
  * @ext_len: their length, bytes
  * @payload: payload, to which padding is added
@@ -117,6 +120,7 @@ struct peer_packet {
 	bool solicited;
 	bool not_migrated;
 	bool is_stranger;
+	bool has_met_congestion;
 	const void *ext;
 	size_t ext_len;
 	const void *payload;

@@ -177,6 +177,18 @@ uint8_t *wire_bth(struct wire_frame *frame)
 	return frame->bytes + WIRE_IP + (frame->v6 ? 40 : ip_len) + 8;
 }
 
+enum wire_ecn wire_ecn(const struct wire_frame *frame)
+{
+	const uint8_t *ip = frame->bytes + WIRE_IP;
+
+	return (frame->v6 ? ip[1] >> 4 : ip[1]) & CE;
+}
+
+void wire_meet_congestion(struct wire_frame *frame)
+{
+	frame->bytes[WIRE_IP + 1] |= frame->v6 ? CE << 4 : CE;
+}
+
 void wire_seal_sums(struct wire_frame *frame)
 {
 	uint8_t *ip = frame->bytes + WIRE_IP;

@@ -109,6 +109,19 @@ void wire_build(struct wire_frame *frame, const struct wire_packet *packet);
 /* Where its BTH is. */
 uint8_t *wire_bth(struct wire_frame *frame);
 
+/* The ECN bits of its IP header. */
+enum wire_ecn {
+	NOT_ECT = 0,
+	ECT_1 = 1,
+	ECT_0 = 2,
+	CE = 3,
+};
+
+enum wire_ecn wire_ecn(const struct wire_frame *frame);
+
+/* A router marks it; wire_seal() is to follow. */
+void wire_meet_congestion(struct wire_frame *frame);
+
 /* Make lengths, IP checksum and ICRC right again after a change. */
 void wire_seal(struct wire_frame *frame);
 
