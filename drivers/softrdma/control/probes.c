@@ -213,6 +213,7 @@ static void on_timer_fire(void *unused, const struct srdma_qp *qp, u32 stat)
 		tell_retry(qp, SRDMA_NL_EV_TIMEOUT, SRDMA_NL_CAUSE_EXCEEDED, 0);
 		return;
 	case SRDMA_TIMER_EARLY:
+	case SRDMA_TIMER_PACE:
 	case SRDMA_TIMER_LATE:
 	case SRDMA_TIMER_NR:
 		return;

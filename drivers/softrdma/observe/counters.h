@@ -173,6 +173,7 @@ enum srdma_stat {
 	V(SRDMA_STAT_RESP, SRDMA_REQ_DROP_ERROR, "resp_drop_error")	\
 	V(SRDMA_STAT_TIMER, SRDMA_TIMER_EARLY, "timer_early")		\
 	V(SRDMA_STAT_TIMER, SRDMA_TIMER_RNR, "timer_rnr")		\
+	V(SRDMA_STAT_TIMER, SRDMA_TIMER_PACE, "timer_pace")		\
 	V(SRDMA_STAT_TIMER, SRDMA_TIMER_LATE, "timer_late")		\
 	V(SRDMA_STAT_TIMER, SRDMA_TIMER_PROBE, "timer_probe")		\
 	V(SRDMA_STAT_TIMER, SRDMA_TIMER_RETRY, "timer_retry")		\

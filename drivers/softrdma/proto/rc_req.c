@@ -345,7 +345,10 @@ static u32 credit_packets(const struct srdma_rc_req *req,
 /* Packets that may be in flight at present. */
 static u32 window(const struct srdma_rc_req *req)
 {
-	return req->heard ? req->cwnd : min(req->cwnd, req->win_first);
+	u32 win = req->heard ? req->cwnd : min(req->cwnd, req->win_first);
+
+	return srdma_req_is_slow(req) ? min(win, srdma_req_slow_window(req)) :
+					win;
 }
 
 /*
@@ -383,6 +386,9 @@ static bool asks(const struct srdma_rc_req *req,
 	u32 end = on_the_way(req, srdma_psn_add(b->psn, b->count));
 	const struct srdma_rc_msg *after;
 
+	/* The next burst may be far: silence until then shall mean a loss. */
+	if (srdma_req_is_slow(req))
+		return true;
 	if (req->unasked + b->count >= ask_every(req) || end >= window(req))
 		return true;
 	if (srdma_psn_add(b->psn, b->count) != srdma_msg_end(msg))
@@ -482,6 +488,8 @@ static u32 longest(const struct srdma_rc_req *req,
 	if (srdma_req_resending(req))
 		packets = min(packets, srdma_psn_dist(req->cur_psn,
 						      req->resend_psn));
+	if (srdma_req_is_slow(req))
+		packets = min(packets, srdma_req_slow_burst(req));
 	return packets;
 }
 
@@ -547,6 +555,8 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_ERROR;
 	if (req->rnr_until > now)
 		return SRDMA_NEXT_RNR;
+	if (srdma_req_is_slow(req) && srdma_req_must_wait(req, now))
+		return SRDMA_NEXT_PACE;
 	if (unlikely(req->again_count)) {
 		may = srdma_req_next_again(req, now, limit, out);
 		if (may != SRDMA_NEXT_EMPTY)
@@ -628,6 +638,8 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	const struct srdma_burst *b = &burst->b;
 	struct srdma_rc_msg *msg = burst->msg;
 
+	if (srdma_req_is_slow(req))
+		srdma_req_slow_sent(req, burst, now);
 	if (unlikely(burst->probe | burst->again)) {
 		if (burst->probe)
 			probe_sent(req, burst, now);

@@ -115,6 +115,7 @@ enum srdma_req_next {
 	SRDMA_NEXT_RNR,		/* receiver not ready: waiting as told, or for
 				 * the message that it refused
 				 */
+	SRDMA_NEXT_PACE,	/* congestion: until the deadline */
 	SRDMA_NEXT_SQD,		/* drained: no new message may be begun */
 	SRDMA_NEXT_FAILING,	/* a failed message waits for earlier ones */
 	SRDMA_NEXT_ERROR,	/* in error: only srdma_rc_req_retire() */
@@ -142,6 +143,7 @@ enum srdma_req_resp {
 enum srdma_req_timer {
 	SRDMA_TIMER_EARLY,	/* not yet: arm for req->deadline */
 	SRDMA_TIMER_RNR,	/* the RNR wait is over: call next() */
+	SRDMA_TIMER_PACE,	/* the next packets may go: call next() */
 	SRDMA_TIMER_LATE,	/* what was late is lost: next() asks again */
 	SRDMA_TIMER_PROBE,	/* nothing heard: next() gives a probe */
 	SRDMA_TIMER_RETRY,	/* ACK timeout: next() sends again */
@@ -163,6 +165,34 @@ struct srdma_rc_again {
 	u32 end;
 	u8 stamp;
 };
+
+/**
+ * struct srdma_rc_slow - how a requester sends while it is notified of congestion
+ * @win: packets in flight, of SRDMA_SLOW_PACKET each, maybe less than one; 0: it is
+ *	not
+ * @share: of its packets lately met congestion, of SRDMA_SLOW_ALL
+ * @told: notifications in the present period
+ * @acked: packets that became complete in it
+ * @calm: periods without a notification, in a row
+ * @end_psn: the period ends when all before this is complete
+ * @is_cut: @win was cut for what was sent before @end_psn
+ * @next_at: when the next packet may go, ns
+ * @pace_at: what is next waits until then; 0: nothing does
+ */
+struct srdma_rc_slow {
+	u32 win;
+	u32 share;
+	u32 told;
+	u32 acked;
+	u32 calm;
+	u32 end_psn;
+	bool is_cut;
+	u64 next_at;
+	u64 pace_at;
+};
+
+#define SRDMA_SLOW_PACKET	256u
+#define SRDMA_SLOW_ALL		1024u
 
 /**
  * struct srdma_rc_burst - what srdma_rc_req_next() wants done
@@ -328,6 +358,7 @@ struct srdma_rc_req_attr {
  * @back_at: when it last went back, ns
  * @rnr_until: end of the RNR wait, 0 when there is none
  * @probe_at: when the next probe is due, 0 for none
+ * @slow: how to send while there is congestion
  * @deadline: when srdma_rc_req_timeout() is to be called, 0 for never
  */
 struct srdma_rc_req {
@@ -420,6 +451,7 @@ struct srdma_rc_req {
 	u64 back_at;
 	u64 rnr_until;
 	u64 probe_at;
+	struct srdma_rc_slow slow;
 	u64 deadline;
 };
 
@@ -547,7 +579,10 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 void srdma_rc_req_placed(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_act *act, u64 now);
 
-/* A congestion notification packet came: send more slowly. */
+/*
+ * A notification came that packets of this requester, or READ data for it, meet
+ * congestion: send more slowly. There are no more than one in SRDMA_CNP_APART_NS.
+ */
 void srdma_rc_req_congested(struct srdma_rc_req *req);
 
 /* req->deadline may have passed; returns what to do about it. */

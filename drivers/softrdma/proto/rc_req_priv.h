@@ -3,8 +3,8 @@
  * Internal interfaces of the requester: rc_req.c has the queue and the sending,
  * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_kept.c
  * what is in place behind a hole, rc_req_again.c what the peer lacks,
- * rc_req_late.c what asks for answers that are missing, rc_req_time.c the timers and
- * the window.
+ * rc_req_late.c what asks for answers that are missing, rc_req_slow.c what slows down
+ * while there is congestion, rc_req_time.c the timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -175,6 +175,27 @@ void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);
 
 /* Is what is missing given some time? Then srdma_req_ask_for_late() is called. */
 bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now);
+
+/* rc_req_slow.c; the others, while it is slow. */
+
+/* Is it notified of congestion? */
+static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
+{
+	return unlikely(req->slow.win);
+}
+
+/* Is what is next to wait? The deadline says until when. */
+bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now);
+
+/* Packets that may be in flight, and those that may go at once. */
+u32 srdma_req_slow_window(const struct srdma_rc_req *req);
+u32 srdma_req_slow_burst(const struct srdma_rc_req *req);
+
+/* A burst was sent; @steps PSNs became complete; something was lost. */
+void srdma_req_slow_sent(struct srdma_rc_req *req,
+			 const struct srdma_rc_burst *burst, u64 now);
+void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
+void srdma_req_slow_loss(struct srdma_rc_req *req);
 
 /* rc_req_time.c */
 

@@ -107,20 +107,14 @@ u64 srdma_req_longest_trip(const struct srdma_rc_req *req)
 	return two_trips(req, PROBE_QUIET_NS) / 2 << doublings(req);
 }
 
-void srdma_req_rearm(struct srdma_rc_req *req)
+/* When something outstanding has to be looked after, 0 for never. */
+static u64 next_look(struct srdma_rc_req *req)
 {
 	u64 at = 0;
 
-	req->deadline = 0;
-	if (srdma_req_dead(req))
-		return;
-	if (req->rnr_until) {
-		req->deadline = req->rnr_until;
-		return;
-	}
 	if (!srdma_req_outstanding(req)) {
 		req->late_at = 0;
-		return;
+		return 0;
 	}
 	if (req->timeout_ns)
 		at = req->heard_at + req->timeout_ns;
@@ -129,7 +123,23 @@ void srdma_req_rearm(struct srdma_rc_req *req)
 		at = req->probe_at;
 	if (req->late_at && (!at || req->late_at < at))
 		at = req->late_at;
-	req->deadline = at;
+	return at;
+}
+
+void srdma_req_rearm(struct srdma_rc_req *req)
+{
+	u64 pace_at = req->slow.pace_at;
+
+	req->deadline = 0;
+	if (srdma_req_dead(req))
+		return;
+	if (req->rnr_until) {
+		req->deadline = req->rnr_until;
+		return;
+	}
+	req->deadline = next_look(req);
+	if (unlikely(pace_at) && (!req->deadline || pace_at < req->deadline))
+		req->deadline = pace_at;
 }
 
 void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
@@ -225,7 +235,7 @@ static void grow_window(struct srdma_rc_req *req, u32 steps)
 	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
 	u32 grown;
 
-	if (req->cwnd >= req->win_top)
+	if (req->cwnd >= req->win_top || srdma_req_is_slow(req))
 		return;
 	if (req->backoff && !srdma_req_resending(req))
 		return;
@@ -269,6 +279,8 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
 	req->probe_at = srdma_req_next_probe(req, now);
+	if (srdma_req_is_slow(req))
+		srdma_req_slow_progress(req, steps);
 	grow_window(req, steps);
 }
 
@@ -287,11 +299,8 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	req->ssthresh = min(max_t(u32, flight / 2, req->cwnd_floor), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
-}
-
-void srdma_rc_req_congested(struct srdma_rc_req *req)
-{
-	srdma_req_note_loss(req);
+	if (srdma_req_is_slow(req))
+		srdma_req_slow_loss(req);
 }
 
 /* Nothing was heard for the ACK timeout: C9-139 and following. */
@@ -330,6 +339,12 @@ enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 		req->probe_at = srdma_req_next_probe(req, now);
 		srdma_req_rearm(req);
 		return SRDMA_TIMER_RNR;
+	}
+	if (req->slow.pace_at && now >= req->slow.pace_at) {
+		req->slow.pace_at = 0;
+		srdma_req_rearm(req);
+		if (!req->deadline || now < req->deadline)
+			return SRDMA_TIMER_PACE;
 	}
 	if (req->late_at && now >= req->late_at) {
 		srdma_req_ask_for_late(req, now);

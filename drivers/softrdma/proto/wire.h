@@ -188,6 +188,9 @@ static_assert(sizeof(struct srdma_wire_feth) == 4);
 #define SRDMA_ATOMIC_LEN	8	/* operand of every atomic, bytes */
 #define SRDMA_CNP_RESV_LEN	16	/* reserved bytes behind a CNP's BTH */
 
+/* Between two congestion notifications of a QP, as adapters have it. */
+#define SRDMA_CNP_APART_NS	50000u
+
 /*
  * The most header bytes any opcode has (compare and swap: BTH and
  * AtomicETH). A receiver that can see this many, or the whole of a shorter

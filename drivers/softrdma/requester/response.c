@@ -157,6 +157,18 @@ static noinline void hear_congestion(struct srdma_qp *qp,
 	srdma_rc_req_congested(&qp->req.rc);
 }
 
+/*
+ * Data of a READ that was marked is what this QP has asked for: it asks more slowly. Not
+ * every responder listens to the notification.
+ */
+static noinline void meet_congestion(struct srdma_qp *qp,
+				     const struct sk_buff *skb,
+				     const struct srdma_pkt *pkt)
+{
+	if (srdma_notify_of(qp, true, skb, pkt))
+		srdma_rc_req_congested(&qp->req.rc);
+}
+
 /* Of unreliable QPs it can only be congestion notifications. */
 static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 {
@@ -173,7 +185,7 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 			else
 				hear(qp, skb, &pkt, &walk, now);
 			if (unlikely(srdma_packet_in(skb)->is_ce))
-				srdma_notify_of(qp, true, skb, &pkt);
+				meet_congestion(qp, skb, &pkt);
 			count += pkt.more + 1;
 			break;
 		case SRDMA_FOUND_BAD:

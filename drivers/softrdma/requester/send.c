@@ -495,6 +495,7 @@ static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 		case SRDMA_NEXT_RD_ATOMIC:
 		case SRDMA_NEXT_FENCE:
 		case SRDMA_NEXT_RNR:
+		case SRDMA_NEXT_PACE:
 		case SRDMA_NEXT_SQD:
 		case SRDMA_NEXT_FAILING:
 		case SRDMA_NEXT_NR:

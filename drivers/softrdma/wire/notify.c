@@ -20,16 +20,13 @@
 #include "wire/packet_in.h"
 #include "wire/tx.h"
 
-/* Between two notifications of a QP, as adapters have it. */
-#define APART_NS	50000
-
 /* Is it time for one? The other engine may ask at the same time. */
 static bool is_due(struct srdma_qp *qp)
 {
 	s64 last = atomic64_read(&qp->notified_at);
 	s64 now = ktime_get_ns();
 
-	return (!last || now - last >= APART_NS) &&
+	return (!last || now - last >= SRDMA_CNP_APART_NS) &&
 	       atomic64_try_cmpxchg(&qp->notified_at, &last, now);
 }
 
@@ -125,18 +122,21 @@ static bool calls_for_one(const struct srdma_qp *qp, const struct sk_buff *skb,
  * @pkt: the packet, or the run
  *
  * Not inlined: it is rare.
+ *
+ * Return: whether it was time to tell its sender.
  */
-noinline void srdma_notify_of(struct srdma_qp *qp, bool is_response,
+noinline bool srdma_notify_of(struct srdma_qp *qp, bool is_response,
 			      const struct sk_buff *skb,
 			      const struct srdma_pkt *pkt)
 {
 	srdma_stat_add(qp->dev, SRDMA_STAT_CE, pkt->more + 1);
 	if (!calls_for_one(qp, skb, pkt) || !is_due(qp))
-		return;
+		return false;
 	if (!srdma_qp_has_peer(qp))
 		notify_sender(qp, skb, pkt);
 	else if (is_response)
 		srdma_notify_peer(qp, &qp->send, &qp->req.path);
 	else
 		srdma_notify_peer(qp, &qp->recv, &qp->resp.path);
+	return true;
 }

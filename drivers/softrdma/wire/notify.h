@@ -13,7 +13,7 @@ struct srdma_path;
 struct srdma_pkt;
 struct srdma_qp;
 
-void srdma_notify_of(struct srdma_qp *qp, bool is_response,
+bool srdma_notify_of(struct srdma_qp *qp, bool is_response,
 		     const struct sk_buff *skb, const struct srdma_pkt *pkt);
 void srdma_notify_peer(struct srdma_qp *qp, struct srdma_engine *engine,
 		       struct srdma_path *path);

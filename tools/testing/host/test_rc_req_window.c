@@ -142,23 +142,6 @@ TEST(req_window__timeout_begins_anew)
 	EXPECT_EQ(send_all(), 4);
 }
 
-TEST(req_window__congestion_notification)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.max_inflight = 400 * MTU;
-	begin(&a);
-	push(SRDMA_WR_SEND, 300 * MTU, 0);
-	send_all();
-	srdma_rc_req_congested(&req);
-	EXPECT_EQ(req.cwnd, 150);
-	srdma_rc_req_congested(&req);
-	EXPECT_EQ(req.cwnd, 150);
-	ack(299);
-	srdma_rc_req_congested(&req);
-	EXPECT(req.cwnd < 150);
-}
-
 TEST(req_window__starts_small_and_doubles)
 {
 	struct srdma_rc_req_attr a = usual;

@@ -262,6 +262,8 @@ static void make_net(struct sim *s)
 		net->late = RND_PICK(r, 50, 300, 1000);
 	if (rnd_chance(r, 3000))
 		net->spoil = RND_PICK(r, 50, 500);
+	if (rnd_below(r, 4) == 0)
+		net->mark = RND_PICK(r, 20, 300, 3000);
 	if (rnd_chance(r, 5000))
 		net->jitter_ns = rnd_below(r, net->delay_ns + 1);
 	net->late_ns = RND_PICK(r, 2000, 50000, 1000000);
@@ -537,9 +539,9 @@ void program_describe(const struct sim *s)
 	const struct net_params *n = &s->p.net;
 
 	printf("seed %llu: %s, MTU %u, of 10000: loss %u, train loss %u, "
-	       "dup %u, late %u, spoil %u, join %u; delay %u + %u ns\n",
+	       "dup %u, late %u, spoil %u, mark %u, join %u; delay %u + %u ns\n",
 	       (unsigned long long)s->p.seed, s->p.uc ? "UC" : "RC",
-	       s->p.mtu, n->loss, n->train_loss, n->dup, n->late, n->spoil,
+	       s->p.mtu, n->loss, n->train_loss, n->dup, n->late, n->spoil, n->mark,
 	       n->join, n->delay_ns, n->jitter_ns);
 	describe_node(s, 0);
 	describe_node(s, 1);

@@ -330,7 +330,7 @@ void requester_timer(struct sim *s, struct node *n)
 	enum srdma_req_timer v = srdma_rc_req_timeout(&n->req, s->now);
 
 	static const char *const name[] = {
-		"early", "RNR wait over", "late", "probe", "ACK timeout",
+		"early", "RNR wait over", "paced", "late", "probe", "ACK timeout",
 		"retries exhausted",
 	};
 

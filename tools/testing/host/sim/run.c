@@ -25,6 +25,13 @@ static void arm_receive(struct sim *s, struct node *n)
 		  NULL);
 }
 
+static void request(struct sim *s, struct node *n, struct frame *f)
+{
+	if (rnd_chance(&s->rng, s->p.net.mark))
+		srdma_rc_req_congested(&n->peer->req);
+	responder_request(s, n, f);
+}
+
 /* The engines of a node look at what came and do what they can. */
 static void engines(struct sim *s, struct node *n)
 {
@@ -37,7 +44,7 @@ static void engines(struct sim *s, struct node *n)
 		else if (s->p.uc)
 			uc_request(s, n, f);
 		else if (f->pkt.op->flags & SRDMA_OP_REQ)
-			responder_request(s, n, f);
+			request(s, n, f);
 		else
 			requester_response(s, n, f);
 		frame_put(f);

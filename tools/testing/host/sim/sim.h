@@ -158,6 +158,7 @@ struct frame {
  * @dup: it comes twice
  * @late: it is overtaken
  * @spoil: a bit is changed
+ * @mark: a request is marked, of which its sender is notified at once
  * @join: a packet is taken together with those behind it that continue it
  * @delay_ns: time on the way
  * @jitter_ns: up to that much more
@@ -171,6 +172,7 @@ struct net_params {
 	u32 dup;
 	u32 late;
 	u32 spoil;
+	u32 mark;
 	u32 join;
 	u32 delay_ns;
 	u32 jitter_ns;

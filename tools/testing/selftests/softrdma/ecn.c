@@ -256,6 +256,42 @@ TEST_F(peer, notification_is_followed_by_the_qp_it_is_for)
 	EXPECT_EQ(stray + 1, counters_get("rx_drop_source"));
 }
 
+/* 64 packets go at once before; then eight, and nothing until they had their time. */
+TEST_F(peer, notified_qp_spreads_its_packets)
+{
+	static const uint8_t reserved[RESERVED];
+	struct peer_packet cnp = {
+		.opcode = CNP, .payload = reserved, .len = sizeof(reserved),
+	};
+	int64_t paced = counters_get("timer_pace");
+	struct peer *peer = &self->peer;
+	const int count = PEER_BUF / MTU;
+	int i, early = 0;
+
+	ASSERT_EQ(0, peer_post(peer, IBV_WR_RDMA_WRITE, 1, PEER_BUF));
+	ASSERT_TRUE(peer_awaits(&self->heard, RC_WRITE_LAST, PSN + count - 1));
+	/* That is how long a round trip takes. */
+	usleep(50000);
+	ASSERT_EQ(0, peer_say(peer, &cnp));
+	ASSERT_EQ(0, peer_ack(peer, PSN + count - 1, ACK_UNLIMITED, 1));
+	ASSERT_TRUE(peer_completed(peer, 1, IBV_WC_SUCCESS));
+	peer_drain();
+
+	ASSERT_EQ(0, peer_post(peer, IBV_WR_RDMA_WRITE, 2, PEER_BUF));
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(0, peer_hear(&self->heard, PEER_WAIT_MS));
+		early += self->heard.ask && i < 24;
+		/* Not at first, so that only time lets it go on. */
+		if (self->heard.ask && i >= 24)
+			ASSERT_EQ(0, peer_ack(peer, self->heard.psn,
+					      ACK_UNLIMITED, 1));
+	}
+	EXPECT_LE(3, early);
+	ASSERT_EQ(0, peer_ack(peer, PSN + 2 * count - 1, ACK_UNLIMITED, 2));
+	EXPECT_TRUE(peer_completed(peer, 2, IBV_WC_SUCCESS));
+	EXPECT_LT(paced, counters_get("timer_pace"));
+}
+
 /* ---- how often ---- */
 
 static long now_us(void)

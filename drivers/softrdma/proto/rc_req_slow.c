@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester while it is notified of congestion: the reaction point of ECN (annex
+ * A17.9).
+ *
+ * Adapters keep a rate (DCQCN, Zhu et al., SIGCOMM 2015). A rate alone needs a queue
+ * that holds what was sent too fast until the sender knows. Here a window bounds what is
+ * in flight, and is cut by how many packets met congestion, as DCTCP does (RFC 8257).
+ * What a window cannot say, pacing does: the packets are spread over the round trip,
+ * and where many share a slow link, less than one packet is in flight on average.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "burst.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+/* A sixteenth of the share is what the last period says. */
+#define SHARE_SHIFT	4
+
+/*
+ * A cut takes half of the share, and no more than this allows: what few packets say of
+ * it is coarse, and would make those slower that are slow.
+ */
+#define SHARE_MOST	(SRDMA_SLOW_ALL / 4)
+
+/* The window is never smaller: a packet in eight round trips. */
+#define WIN_LEAST	(SRDMA_SLOW_PACKET / 8)
+
+/* After so many calm periods in a row there is no congestion any more. */
+#define CALM_MOST	64u
+
+/* At once goes a quarter of the window, of up to so many packets. */
+#define BURST_MOST	16u
+
+/* No burst is so far from the next one, unless a round trip is longer. */
+#define GAP_MOST_NS	100000000ull
+
+/* Who comes late, as timers do, may catch up with so much. */
+#define LATE_NS		250000u
+
+static void slow_begin_period(struct srdma_rc_req *req)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+
+	slow->told = 0;
+	slow->acked = 0;
+	slow->is_cut = false;
+	slow->end_psn = req->cur_psn;
+}
+
+/* Once for what is in flight: more notifications of that say the same. */
+static void slow_cut(struct srdma_rc_req *req)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+	u64 share = min(slow->share, SHARE_MOST);
+	u32 off = slow->win * share / (2 * SRDMA_SLOW_ALL);
+
+	slow->win = max(slow->win - off, WIN_LEAST);
+	slow->is_cut = true;
+	slow->end_psn = req->cur_psn;
+}
+
+/* The first time half of what is in flight: nothing is known yet of the share. */
+static void slow_down(struct srdma_rc_req *req, u32 flight)
+{
+	slow_begin_period(req);
+	req->slow.win = flight * SRDMA_SLOW_PACKET / 2;
+	req->slow.share = SRDMA_SLOW_ALL;
+	req->slow.told = 1;
+	req->slow.calm = 0;
+	req->slow.is_cut = true;
+	req->slow.next_at = 0;
+}
+
+/* With nothing in flight, what the notification is about is over. */
+void srdma_rc_req_congested(struct srdma_rc_req *req)
+{
+	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
+	struct srdma_rc_slow *slow = &req->slow;
+
+	if (srdma_req_dead(req) || (!slow->win && !flight))
+		return;
+	if (!slow->win) {
+		slow_down(req, flight);
+		return;
+	}
+	slow->told++;
+	slow->calm = 0;
+	if (!slow->is_cut)
+		slow_cut(req);
+}
+
+/* The window goes on from here: what it was is of a time before the congestion. */
+static void slow_end(struct srdma_rc_req *req)
+{
+	req->cwnd = min(req->cwnd, srdma_req_slow_window(req));
+	req->ssthresh = req->cwnd;
+	req->acked_frac = 0;
+	req->slow.win = 0;
+	req->slow.pace_at = 0;
+}
+
+/*
+ * A packet in a round trip for everybody, or there is no fairness. A window of less than
+ * a packet has periods of several round trips, and grows to two packets in one of them.
+ */
+static u32 slow_step(u32 win)
+{
+	if (win >= SRDMA_SLOW_PACKET)
+		return SRDMA_SLOW_PACKET;
+	return min(SRDMA_SLOW_PACKET * SRDMA_SLOW_PACKET / win,
+		   2 * SRDMA_SLOW_PACKET - win);
+}
+
+static void slow_grow(struct srdma_rc_req *req)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+	u32 most = req->cwnd * SRDMA_SLOW_PACKET;
+
+	slow->win += slow_step(slow->win);
+	slow->win = min(slow->win, most);
+	if (++slow->calm == CALM_MOST)
+		slow_end(req);
+}
+
+/*
+ * The part of the packets of a period that met congestion. A notification speaks for
+ * all of them in its time, as there are no more.
+ */
+static u32 slow_share(const struct srdma_rc_req *req)
+{
+	const struct srdma_rc_slow *slow = &req->slow;
+	u64 each = 1;
+
+	if (req->srtt_ns)
+		each = max(div64_u64((u64)slow->acked * SRDMA_CNP_APART_NS,
+				     req->srtt_ns), 1ull);
+	return min(slow->told * each * SRDMA_SLOW_ALL / slow->acked,
+		   (u64)SRDMA_SLOW_ALL);
+}
+
+noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+	u32 told = slow->told;
+
+	slow->acked += steps;
+	if (srdma_psn_before(req->una_psn, slow->end_psn))
+		return;
+	slow->share -= slow->share >> SHARE_SHIFT;
+	slow->share += slow_share(req) >> SHARE_SHIFT;
+	slow_begin_period(req);
+	if (!told)
+		slow_grow(req);
+}
+
+/* Where marking did not suffice. */
+noinline void srdma_req_slow_loss(struct srdma_rc_req *req)
+{
+	req->slow.win = max(req->slow.win / 2, WIN_LEAST);
+	req->slow.calm = 0;
+}
+
+noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)
+{
+	return max(req->slow.win / SRDMA_SLOW_PACKET, 1u);
+}
+
+noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
+{
+	return clamp(srdma_req_slow_window(req) / 4, 1u, BURST_MOST);
+}
+
+/*
+ * What does not wait is one packet: a probe, or the oldest one when it is repeated. Else
+ * retries would be used up while nothing is sent.
+ */
+static bool goes_at_once(const struct srdma_rc_req *req)
+{
+	return req->probe_due || (srdma_req_outstanding(req) &&
+				  req->cur_psn == req->una_psn);
+}
+
+noinline bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+	bool idle = srdma_rc_req_all_sent(req) && !req->again_count;
+	u64 at = 0;
+
+	if (now < slow->next_at && !goes_at_once(req) && !idle)
+		at = slow->next_at;
+	if (slow->pace_at != at) {
+		slow->pace_at = at;
+		srdma_req_rearm(req);
+	}
+	return at;
+}
+
+/*
+ * The window in a round trip; a little faster where it is more than a packet, for then
+ * acknowledges hold it back. Of a READ it is the answer that takes its time.
+ */
+noinline void srdma_req_slow_sent(struct srdma_rc_req *req,
+				  const struct srdma_rc_burst *burst, u64 now)
+{
+	struct srdma_rc_slow *slow = &req->slow;
+	u64 since = now - min_t(u64, now, LATE_NS);
+	u32 packets = burst->b.count;
+	u64 took;
+
+	if (burst->msg->op == SRDMA_WR_READ)
+		packets = srdma_burst_packets(burst->b.len, req->mtu_shift);
+	took = div_u64(packets * req->srtt_ns * SRDMA_SLOW_PACKET, slow->win);
+	if (slow->win >= SRDMA_SLOW_PACKET)
+		took -= took / 4;
+	took = min(took, max(req->srtt_ns, GAP_MOST_NS));
+	slow->next_at = max(slow->next_at, since) + took;
+}

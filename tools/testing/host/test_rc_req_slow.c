@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester while it is notified of congestion.
+ */
+#include "req_fixture.h"
+
+#define TRIP	(1 * MS)
+
+/* 64 packets are in flight; the next trip is the first that was measured. */
+static void fill_the_window(void)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 64 * MTU;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 20000 * MTU, 0);
+	REQUIRE(send_all() == 64);
+	now += TRIP;
+}
+
+/* The round trip that follows: @told is notified of, the rest is acknowledged. */
+static void next_trip(bool told)
+{
+	if (told)
+		srdma_rc_req_congested(&req);
+	now += TRIP;
+	aeth_psn(srdma_psn_sub(req.max_psn, 1), 0x1f);
+	/* Virtual time goes on while packets are sent: that is no trip. */
+	req.srtt_ns = TRIP;
+}
+
+/* Sends as time allows, until the window is full; how many packets? */
+static uint32_t send_in_time(void)
+{
+	uint32_t count = 0;
+	enum srdma_req_next v;
+
+	for (;;) {
+		v = next();
+		if (v == SRDMA_NEXT_SEND) {
+			count += burst.b.count;
+			sent();
+		} else if (v == SRDMA_NEXT_PACE) {
+			EXPECT(req.deadline > now);
+			now = req.deadline;
+			srdma_rc_req_timeout(&req, now);
+		} else {
+			return count;
+		}
+	}
+}
+
+TEST(req_slow__halves_once_for_what_is_in_flight)
+{
+	fill_the_window();
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 32 * SRDMA_SLOW_PACKET);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 32 * SRDMA_SLOW_PACKET);
+	/* What is in flight is more than that. */
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	ack(40);
+	EXPECT_EQ(req.slow.win, 32 * SRDMA_SLOW_PACKET);
+	EXPECT_EQ(send_in_time(), 8);
+	/* Packets that went since then are told of: an eighth less. */
+	ack(63);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 28 * SRDMA_SLOW_PACKET);
+}
+
+TEST(req_slow__nothing_in_flight_is_nothing_to_slow_down)
+{
+	begin(NULL);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 0);
+	push(SRDMA_WR_WRITE, MTU, 0);
+	send_all();
+	ack(0);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 0);
+	srdma_rc_req_abort(&req);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 0);
+}
+
+TEST(req_slow__spreads_packets_over_the_round_trip)
+{
+	uint64_t begun;
+
+	fill_the_window();
+	next_trip(true);
+	EXPECT_EQ(req.slow.win, 33 * SRDMA_SLOW_PACKET - SRDMA_SLOW_PACKET);
+	begun = now;
+	/* A quarter of the window at once, then as long as it takes. */
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 8);
+	EXPECT(burst.b.ack_req);
+	sent();
+	/* Another one makes up for a late timer. */
+	send_one();
+	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_EARLY);
+	EXPECT_EQ(req.deadline, req.slow.next_at);
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PACE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(send_in_time(), 16);
+	EXPECT(now - begun >= TRIP / 3);
+	EXPECT(now - begun <= TRIP);
+}
+
+TEST(req_slow__grows_by_a_packet_in_a_calm_round_trip)
+{
+	uint32_t win;
+
+	fill_the_window();
+	next_trip(true);
+	send_in_time();
+	win = req.slow.win;
+	next_trip(false);
+	EXPECT_EQ(req.slow.win, win + SRDMA_SLOW_PACKET);
+	send_in_time();
+	next_trip(true);
+	EXPECT(req.slow.win < win + SRDMA_SLOW_PACKET);
+	/* It takes away what the share of lately says. */
+	EXPECT(req.slow.win >= (win + SRDMA_SLOW_PACKET) * 7 / 8);
+}
+
+TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
+{
+	uint32_t i;
+
+	fill_the_window();
+	next_trip(true);
+	for (i = 0; i < 60; i++) {
+		REQUIRE(send_in_time());
+		next_trip(true);
+	}
+	EXPECT_EQ(req.slow.win, SRDMA_SLOW_PACKET / 8);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 1);
+	sent();
+	next_trip(true);
+	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
+	/* Nothing is outstanding, and yet there is a timer. */
+	EXPECT_EQ(req.deadline, req.slow.next_at);
+	EXPECT(req.deadline - now > 5 * req.srtt_ns);
+	/* A single packet that met nothing is enough to try two. */
+	send_in_time();
+	next_trip(false);
+	EXPECT_EQ(req.slow.win, 2 * SRDMA_SLOW_PACKET);
+}
+
+TEST(req_slow__ends_when_nobody_has_complained_for_long)
+{
+	uint32_t i, win;
+
+	fill_the_window();
+	next_trip(true);
+	for (i = 0; i < 4; i++) {
+		send_in_time();
+		next_trip(true);
+	}
+	win = req.slow.win / SRDMA_SLOW_PACKET;
+	for (i = 0; i < 64; i++) {
+		REQUIRE(req.slow.win);
+		send_in_time();
+		next_trip(false);
+	}
+	EXPECT_EQ(req.slow.win, 0);
+	/* The window goes on from there. */
+	EXPECT(req.cwnd > win);
+	EXPECT(send_all() > win);
+}
+
+TEST(req_slow__a_loss_halves_as_well)
+{
+	uint32_t win;
+
+	fill_the_window();
+	srdma_rc_req_congested(&req);
+	win = req.slow.win;
+	nak(0, SRDMA_NAK_PSN_SEQ);
+	EXPECT_EQ(req.slow.win, win / 2);
+}
+
+/* Or the retries would be used up by waiting. */
+TEST(req_slow__the_oldest_packet_is_repeated_at_once)
+{
+	fill_the_window();
+	next_trip(true);
+	send_one();
+	send_one();
+	REQUIRE(next() == SRDMA_NEXT_PACE);
+	nak(64, SRDMA_NAK_PSN_SEQ);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(64));
+	EXPECT(burst.b.resend);
+	sent();
+	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
+}
+
+TEST(req_slow__waits_a_tenth_of_a_second_at_most)
+{
+	uint32_t i;
+
+	fill_the_window();
+	next_trip(true);
+	for (i = 0; i < 60; i++) {
+		send_in_time();
+		next_trip(true);
+	}
+	req.srtt_ns = 50 * MS;
+	send_in_time();
+	EXPECT(req.slow.next_at <= now + 100 * MS);
+}
+
+/* A READ that is far away counts with its answer. */
+TEST(req_slow__a_read_takes_the_time_of_its_answer)
+{
+	uint64_t begun;
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 16 * MTU, 0);
+	push(SRDMA_WR_READ, 16 * MTU, 0);
+	send_one();
+	now += TRIP;
+	srdma_rc_req_congested(&req);
+	REQUIRE(req.slow.win);
+	read_resp(0, MTU);
+	placed();
+	begun = now;
+	req.srtt_ns = TRIP;
+	req.slow.win = 32 * SRDMA_SLOW_PACKET;
+	send_one();
+	EXPECT_EQ(req.slow.next_at - begun + 250 * US, TRIP / 2 * 3 / 4);
+}
