@@ -64,7 +64,10 @@ static void slow_cut(struct srdma_rc_req *req)
 	slow->end_psn = req->cur_psn;
 }
 
-/* The first time half of what is in flight: nothing is known yet of the share. */
+/*
+ * The first time half of what is in flight: nothing is known yet of the share. Half of
+ * nothing is no window.
+ */
 static void slow_down(struct srdma_rc_req *req, u32 flight)
 {
 	slow_begin_period(req);
@@ -82,7 +85,7 @@ void srdma_rc_req_congested(struct srdma_rc_req *req)
 	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
 	struct srdma_rc_slow *slow = &req->slow;
 
-	if (srdma_req_dead(req) || (!slow->win && !flight))
+	if (srdma_req_dead(req))
 		return;
 	if (!slow->win) {
 		slow_down(req, flight);
