@@ -100,7 +100,6 @@ DOOR(srdma_key_close);
 DOOR(srdma_key_drain);
 DOOR(srdma_key_drain_spin);
 DOOR(srdma_key_erase);
-DOOR(srdma_key_find);
 DOOR(srdma_key_open);
 DOOR(srdma_key_publish);
 DOOR(srdma_keys_init);
@@ -113,7 +112,6 @@ DOOR(srdma_effects_cause);
 
 DOOR(srdma_qp_alloc);
 DOOR(srdma_qp_events_init);
-DOOR(srdma_qp_find);
 DOOR(srdma_qp_free);
 DOOR(srdma_qp_mtu);
 DOOR(srdma_qp_put);

@@ -20,7 +20,9 @@ static void span_close(struct srdma_mem_span *span)
 {
 	if (span->key)
 		srdma_key_leave(span->key, span->seat);
-	*span = (struct srdma_mem_span) {};
+	span->key = NULL;
+	/* The rest means nothing without bytes that are left. */
+	span->left = 0;
 }
 
 /* Behind the gate: does the key allow this? */

@@ -117,20 +117,6 @@ void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key)
 	xa_erase(&keys->numbers, index);
 }
 
-/**
- * srdma_key_find - the object at the index of a key
- * @keys: of the device
- * @key: number; whether it matches is to be checked behind the gate or under
- *	the lock
- *
- * Called with bottom halves disabled, which keeps the object's memory.
- */
-struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held(), "key used from a task");
-	return srdma_table_find(&keys->table, srdma_key_index(key));
-}
-
 /* What the key names is complete. Pairs with srdma_key_enter(). */
 void srdma_key_open(struct srdma_key *key)
 {
@@ -162,6 +148,18 @@ static bool is_drained(const struct srdma_key *key)
 {
 	/* Pairs with the full barrier of srdma_key_leave(). */
 	return atomic_read_acquire(&key->gate) == INT_MIN;
+}
+
+/* The first seat of a CPU is taken: one of the others, or NULL. */
+noinline struct srdma_key_seat *
+srdma_key_sit_behind(struct srdma_key_seat *seat, struct srdma_key *key)
+{
+	struct srdma_key_seat *end = seat + SRDMA_KEY_SEATS;
+
+	while (++seat < end)
+		if (!READ_ONCE(seat->key) && !cmpxchg(&seat->key, NULL, key))
+			return seat;
+	return NULL;
 }
 
 /* Nobody sits down any more who does not get up at once. */

@@ -239,6 +239,20 @@ static inline u32 srdma_key_index(u32 key)
 	return key >> 8;
 }
 
+/**
+ * srdma_key_find - the object at the index of a key
+ * @keys: of the device
+ * @key: number; whether it matches is to be checked behind the gate or under
+ *	the lock
+ *
+ * Called with bottom halves disabled, which keeps the object's memory.
+ */
+static inline struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held(), "key used from a task");
+	return srdma_table_find(&keys->table, srdma_key_index(key));
+}
+
 /* @key with the 8 bits that are the consumer's to choose from @variant. */
 static inline u32 srdma_key_vary(u32 key, u32 variant)
 {
@@ -250,7 +264,6 @@ void srdma_keys_uninit(struct srdma_keys *keys);
 int srdma_key_publish(struct srdma_keys *keys, struct srdma_key *key,
 		      enum srdma_key_kind kind, struct ib_pd *pd);
 void srdma_key_erase(struct srdma_keys *keys, struct srdma_key *key);
-struct srdma_key *srdma_key_find(struct srdma_keys *keys, u32 key);
 
 void srdma_key_open(struct srdma_key *key);
 void srdma_key_close(struct srdma_key *key, enum srdma_key_state state,
@@ -260,6 +273,9 @@ void srdma_key_drain(struct srdma_key *key);
 void srdma_key_drain_spin(struct srdma_key *key);
 void srdma_key_drained(struct srdma_key *key);
 
+struct srdma_key_seat *srdma_key_sit_behind(struct srdma_key_seat *seat,
+					    struct srdma_key *key);
+
 /*
  * A seat, or NULL when there is none. On real-time kernels another access may
  * preempt this one, and this one may have left its CPU: so it is taken by compare
@@ -268,13 +284,9 @@ void srdma_key_drained(struct srdma_key *key);
 static inline struct srdma_key_seat *srdma_key_sit(struct srdma_key *key)
 {
 	struct srdma_key_seat *seat = raw_cpu_ptr(&srdma_key_seats)->seat;
-	struct srdma_key_seat *end = seat + SRDMA_KEY_SEATS;
 
-	do {
-		if (!READ_ONCE(seat->key) && !cmpxchg(&seat->key, NULL, key))
-			return seat;
-	} while (++seat < end);
-	return NULL;
+	return likely(!cmpxchg(&seat->key, NULL, key)) ? seat :
+		srdma_key_sit_behind(seat, key);
 }
 
 /**
@@ -291,9 +303,10 @@ static inline struct srdma_key_seat *srdma_key_sit(struct srdma_key *key)
 static inline bool __must_check srdma_key_enter(struct srdma_key *key,
 						struct srdma_key_seat **seat)
 {
-	*seat = NULL;
-	if (!key->has_seats)
+	if (unlikely(!key->has_seats)) {
+		*seat = NULL;
 		return atomic_inc_unless_negative(&key->gate);
+	}
 	/* So nobody who knows it to be closed delays the one who waits. */
 	if (atomic_read(&key->gate) < 0)
 		return false;

@@ -210,4 +210,20 @@ static inline void srdma_dev_uncount(struct srdma_dev *dev,
 	atomic_dec(&dev->count[kind]);
 }
 
+/**
+ * srdma_qp_find - the QP with a number
+ * @dev: device
+ * @qpn: number, from the wire
+ *
+ * Bottom halves are disabled, which is a section of RCU: the QP is there until
+ * the caller enables them, whatever becomes of it meanwhile. A verb that ends it
+ * stops its engines first, and leaves no room in their inboxes.
+ */
+static inline struct srdma_qp *srdma_qp_find(struct srdma_dev *dev, u32 qpn)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held() && !rcu_read_lock_held(),
+			 "QP used from a task");
+	return srdma_table_find(&dev->qps, qpn);
+}
+
 #endif

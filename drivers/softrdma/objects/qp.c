@@ -51,22 +51,6 @@ struct srdma_qp *srdma_qp_alloc(void)
 	return qp;
 }
 
-/**
- * srdma_qp_find - the QP with a number
- * @dev: device
- * @qpn: number, from the wire
- *
- * Bottom halves are disabled, which is a section of RCU: the QP is there until
- * the caller enables them, whatever becomes of it meanwhile. A verb that ends it
- * stops its engines first, and leaves no room in their inboxes.
- */
-struct srdma_qp *srdma_qp_find(struct srdma_dev *dev, u32 qpn)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_bh_held() && !rcu_read_lock_held(),
-			 "QP used from a task");
-	return srdma_table_find(&dev->qps, qpn);
-}
-
 void srdma_qp_free(struct srdma_qp *qp)
 {
 	srdma_loans_uninit(&qp->req.loans);

@@ -295,7 +295,6 @@ static inline bool srdma_qp_may(const struct srdma_qp *qp,
 	return srdma_qp_state_allows[READ_ONCE(qp->state)] & what;
 }
 
-struct srdma_qp *srdma_qp_find(struct srdma_dev *dev, u32 qpn);
 struct srdma_qp *srdma_qp_alloc(void);
 void srdma_qp_put(struct srdma_qp *qp);
 void srdma_qp_free(struct srdma_qp *qp);

@@ -372,10 +372,11 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
 		.more = more_follows(qp, burst),
 	};
-	struct srdma_loan_offer offer = {};
+	struct srdma_loan_offer offer;
 	enum srdma_status status;
 	u32 count;
 
+	offer.lent = false;
 	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;

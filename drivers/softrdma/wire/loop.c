@@ -80,7 +80,7 @@ static int copy_payload(struct srdma_mem_iter *it, struct sk_buff *skb,
 {
 	if (len > skb_tailroom(skb))
 		return copy_to_frags(it, skb, len);
-	return srdma_mem_read(it, skb_put(skb, len), len) ? -EFAULT : 0;
+	return srdma_mem_read(it, __skb_put(skb, len), len) ? -EFAULT : 0;
 }
 
 static int put_payload(const struct srdma_tx *tx, struct sk_buff *skb,
@@ -140,7 +140,7 @@ static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
 	loop->lender = tx->qp->qpn;
 	loop->idx = offer->idx;
 	loop->num_sge = offer->num_sge;
-	memcpy(skb_put(skb, bytes), offer->sge, bytes);
+	memcpy(__skb_put(skb, bytes), offer->sge, bytes);
 	loop->loan = srdma_loan_give(&tx->qp->req.loans, offer->idx);
 	if (offer->returns)
 		expect_back(tx->qp, skb);
@@ -238,7 +238,7 @@ struct sk_buff *srdma_loop_build(const struct srdma_tx *tx)
 				 len);
 	if (!skb)
 		return ERR_PTR(-ENOMEM);
-	fill_header(tx, skb_put(skb, sizeof(struct srdma_loop)), len);
+	fill_header(tx, __skb_put(skb, sizeof(struct srdma_loop)), len);
 	fill_arrival(tx, skb);
 	if (lend)
 		err = lend_payload(tx, skb, len);
@@ -310,7 +310,8 @@ void srdma_loop_free(struct sk_buff *skb)
 		consume_skb(skb);
 		return;
 	}
-	skb_orphan(skb);
+	if (unlikely(skb->destructor))
+		skb_orphan(skb);
 	if (skb_is_nonlinear(skb))
 		drop_pages(skb);
 	skb->len = 0;
