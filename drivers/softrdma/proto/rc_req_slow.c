@@ -142,8 +142,8 @@ static u32 slow_share(const struct srdma_rc_req *req)
 	if (req->srtt_ns)
 		each = max(div64_u64((u64)slow->acked * SRDMA_CNP_APART_NS,
 				     req->srtt_ns), 1ull);
-	return min(slow->told * each * SRDMA_SLOW_ALL / slow->acked,
-		   (u64)SRDMA_SLOW_ALL);
+	return min_t(u64, div_u64(slow->told * each * SRDMA_SLOW_ALL, slow->acked),
+		     SRDMA_SLOW_ALL);
 }
 
 noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)

@@ -380,7 +380,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
 		goto err_fail;
-	if (b.len >= SRDMA_LOAN_MIN && !wqe->is_inline) {
+	if (b.len >= SRDMA_LOAN_MIN && srdma_qp_has_peer(qp) && !wqe->is_inline) {
 		offer.returns = !is_rc(qp);
 		offer.idx = burst->idx;
 		offer.num_sge = wqe->num_sge;
