@@ -14,6 +14,7 @@
 
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "observe/counters.h"
 #include "proto/burst.h"
 #include "wire/addresses.h"
 #include "wire/notify.h"
