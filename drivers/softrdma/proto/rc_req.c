@@ -543,6 +543,17 @@ static bool ask_now(const struct srdma_rc_req *req, struct srdma_rc_burst *out)
 	return true;
 }
 
+/* The deadline follows. Not inlined: it is rare. */
+static noinline bool must_wait(struct srdma_rc_req *req, u64 now)
+{
+	u64 pace_at = req->slow.pace_at;
+	bool waits = srdma_req_must_wait(req, now);
+
+	if (req->slow.pace_at != pace_at)
+		srdma_req_rearm(req);
+	return waits;
+}
+
 enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 				      const struct srdma_burst_limit *limit,
 				      struct srdma_rc_burst *out)
@@ -555,7 +566,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_ERROR;
 	if (req->rnr_until > now)
 		return SRDMA_NEXT_RNR;
-	if (srdma_req_is_slow(req) && srdma_req_must_wait(req, now))
+	if (srdma_req_is_slow(req) && must_wait(req, now))
 		return SRDMA_NEXT_PACE;
 	if (unlikely(req->again_count)) {
 		may = srdma_req_next_again(req, now, limit, out);

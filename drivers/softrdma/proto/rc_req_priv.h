@@ -184,7 +184,7 @@ static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
 	return unlikely(req->slow.win);
 }
 
-/* Is what is next to wait? The deadline says until when. */
+/* Is what is next to wait? slow.pace_at says until when. */
 bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now);
 
 /* Packets that may be in flight, and those that may go at once. */

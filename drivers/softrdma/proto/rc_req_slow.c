@@ -196,10 +196,7 @@ noinline bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now)
 
 	if (now < slow->next_at && !goes_at_once(req) && !idle)
 		at = slow->next_at;
-	if (slow->pace_at != at) {
-		slow->pace_at = at;
-		srdma_req_rearm(req);
-	}
+	slow->pace_at = at;
 	return at;
 }
 
