@@ -331,7 +331,9 @@ TEST_F(peer, a_qp_tells_once_in_50_us_at_most)
 	EXPECT_LE(200, marked);
 	EXPECT_LE(1, sent);
 	EXPECT_GE(took / APART_US + 1, sent);
-	EXPECT_GT(marked, sent);
+	/* Where a packet takes longer than that, as with KASAN, each is told of. */
+	if (took < marked * APART_US)
+		EXPECT_GT(marked, sent);
 	EXPECT_EQ(sent, counters_get("rp_cnp_handled") - handled);
 
 	EXPECT_EQ(0, rules_flush(TOPO_LINK));
