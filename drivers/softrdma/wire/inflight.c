@@ -124,7 +124,7 @@ static void land(struct sk_buff *skb)
 	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
 				 &qp->inflight.bytes);
 	/* Waiting engines are not kicked for each packet. */
-	if (left <= limit_of(&qp->inflight) / 2 &&
+	if (left <= limit_of(&qp->inflight) / 2 + CHARGE_VERBS &&
 	    READ_ONCE(qp->inflight.waiting))
 		wake(qp, left);
 	if (!left)
