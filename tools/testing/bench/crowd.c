@@ -17,10 +17,8 @@
  * perftest's do, would measure the scheduler. What has arrived of a message is seen
  * in memory: each KB of it bears the number of the message.
  */
-#include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +28,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sockets.h"
 
 #define PORT		18517		/* of tcp's data the next one */
 #define MEBI		(1 << 20)
@@ -101,12 +101,6 @@ static struct ibv_pd *pd;
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
 static double now_ms(void)
 {
 	struct timespec t;
@@ -127,28 +121,6 @@ static void get(int fd, void *p, size_t len)
 {
 	if (recv(fd, p, len, MSG_WAITALL) != (ssize_t)len)
 		die("read");
-}
-
-static struct sockaddr_in address(const char *text, int port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons(port) };
-
-	if (inet_pton(AF_INET, text, &a.sin_addr) != 1)
-		die(text);
-	return a;
-}
-
-static int new_socket(void)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	int on = 1;
-
-	if (fd < 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
-		die("socket");
-	return fd;
 }
 
 static int connect_to(const char *to, int port)

@@ -11,10 +11,8 @@
  * microseconds. connect: N connections one
  * after the other, the mean, microseconds.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sockets.h"
+
 #define PORT	18516
 #define MEBI	(1 << 20)
-
-static void die(const char *what)
-{
-	perror(what);
-	exit(1);
-}
 
 static double now_us(void)
 {
@@ -61,29 +55,6 @@ static void get(int fd, char *p, size_t len)
 		p += n;
 		len -= n;
 	}
-}
-
-static struct sockaddr_in address(const char *text, int port)
-{
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons(port) };
-
-	if (inet_pton(AF_INET, text, &a.sin_addr) != 1)
-		die(text);
-	return a;
-}
-
-/* A message leaves when it is sent, as one of RDMA does. */
-static int new_socket(void)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	int on = 1;
-
-	if (fd < 0 ||
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)))
-		die("socket");
-	return fd;
 }
 
 static int connect_to(const char *to, const char *from)
