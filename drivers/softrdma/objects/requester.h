@@ -69,6 +69,7 @@ struct srdma_failure {
  * @mask: how many can be begun at once - 1; constant
  * @fetched: slots of the ring that were copied and not given back
  * @path: way to the peer, or of the last datagram
+ * @last_qpn: QP that the last datagram went to
  * @gather: where sending stands
  * @place: where placing of responses stands
  * @who: on whose behalf memory is accessed
@@ -96,6 +97,7 @@ struct srdma_requester {
 	u32 mask;
 	u32 fetched;
 	struct srdma_path path;
+	u32 last_qpn;
 	struct srdma_cursor gather;
 	struct srdma_cursor place;
 	struct srdma_mem_who who;

@@ -222,7 +222,7 @@ void srdma_doorbell_init(struct srdma_qp *qp)
 
 	srdma_compat_hrtimer_setup(&bell->timer, fired, HRTIMER_MODE_REL);
 	bell->needed = ROW_MIN;
-	if (qp->is_user && srdma_qp_has_peer(qp))
+	if (qp->is_user)
 		bell->most = min_t(u32, srdma_ring_entries(&qp->sq.ring) / 4,
 				   MOST_WAITING);
 }

@@ -18,6 +18,7 @@
 #include "requester/response.h"
 #include "requester/send.h"
 #include "requester/store.h"
+#include "wire/path.h"
 #include "wire/tx.h"
 
 /* Slots taken from the ring before some of them are sent. */
@@ -252,18 +253,42 @@ static enum srdma_status check_datagram(const struct srdma_qp *qp,
 	return SRDMA_ST_LOC_QP_OP;
 }
 
+/*
+ * Datagrams to one QP share a train. What goes elsewhere goes behind what was built
+ * before; and what goes to a group, or is for management, by itself.
+ */
+static void join_or_part(struct srdma_qp *qp, struct srdma_tx *tx)
+{
+	struct srdma_requester *req = &qp->req;
+	struct srdma_outbox *outbox = tx->outbox;
+
+	if (outbox->knows_way && tx->hdr->dest_qpn == req->last_qpn &&
+	    srdma_path_is_to(&req->path, tx->av))
+		return;
+	srdma_tx_flush(qp, &req->path, outbox);
+	outbox->knows_way = false;
+	req->last_qpn = tx->hdr->dest_qpn;
+	if (req->last_qpn == SRDMA_QPN_MULTICAST || qp->qpt == SRDMA_QPT_GSI)
+		tx->outbox = NULL;
+}
+
 /* Not inlined: connected QPs would pay for its registers. */
 static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
 						   struct srdma_wqe *wqe,
 						   struct srdma_pkt *hdr,
 						   struct srdma_tx *tx)
 {
+	enum srdma_status status;
+
 	/* Only 24 bits go onto the wire; programs keep others above them. */
 	hdr->dest_qpn = wqe->ud.remote_qpn & SRDMA_QPN_MASK;
 	hdr->deth.src_qpn = qp->qpn;
 	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
 	tx->av = datagram_av(qp, wqe);
-	return tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
+	status = tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
+	if (!status)
+		join_or_part(qp, tx);
+	return status;
 }
 
 /* What will come back must have a place, or it is not asked for. */
@@ -369,7 +394,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.hdr = &hdr,
 		.burst = &b,
 		.payload = &payload.base,
-		.outbox = srdma_qp_has_peer(qp) ? outbox : NULL,
+		.outbox = outbox,
 		.more = more_follows(qp, burst),
 	};
 	struct srdma_loan_offer offer;

@@ -537,6 +537,7 @@ static void serve(struct srdma_request *r)
 		break;
 	case SRDMA_QPT_UD:
 	case SRDMA_QPT_GSI:
+		srdma_doorbell_peer_asks(&r->qp->bell);
 		serve_ud(r);
 		break;
 	case SRDMA_QPT_NR:

@@ -240,6 +240,12 @@ static bool serves_flow(const struct srdma_path *path, struct net *net,
 	return path->is_local || !srdma_route_asks_flow(net, av);
 }
 
+/* Is it the address that the path was last found for? */
+bool srdma_path_is_to(const struct srdma_path *path, const struct srdma_av *av)
+{
+	return is_same_av(&path->av, av);
+}
+
 /**
  * srdma_path_init - a path that leads nowhere yet
  * @path: zeroed

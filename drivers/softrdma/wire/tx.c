@@ -338,7 +338,7 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 
 /**
  * srdma_tx_flush - send what is in an outbox
- * @qp: sender, a connected QP
+ * @qp: sender
  * @path: the engine's, as it was when the outbox was filled
  * @outbox: the engine's; empty when this returns
  *

@@ -15,8 +15,8 @@ struct srdma_qp;
 
 /**
  * struct srdma_outbox - what one run of an engine has built and not sent yet,
- *	so that more goes with it; of a connected QP
- * @knows_way: the way to the peer was found in this run
+ *	so that more goes with it, to the same QP
+ * @knows_way: the way there was found in this run
  * @train: for the wire
  * @looped: for a QP of the same device
  */

@@ -356,6 +356,56 @@ TEST_F(pair, unreliable_writes_arrive)
 	EXPECT_EQ(count, numbers_arrived(&self->pair, count));
 }
 
+/* Datagrams: all of the stream that are for the peer arrive, whoever gets others. */
+static void stream_datagrams(struct __test_metadata *_metadata,
+			     struct pair *pair, int every)
+{
+	struct pair_options options = rc;
+	int count = 160, room = 2048, got = 0, i;
+	struct pair_wr wr;
+	struct ibv_wc wc;
+
+	options.type = IBV_QPT_UD;
+	options.buffer = 200 * room;
+	ASSERT_EQ(0, pair_connect(pair, &options));
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, pair_post_recv(&pair->b, i * room, room));
+	for (i = 0; i < count; i++) {
+		pair_wr_init(&wr, &pair->a, &pair->b, IBV_WR_SEND, i * SLOT,
+			     1 + i / 40 % 4 * 8);
+		wr.wr.send_flags = 0;
+		/* There is no such QP. */
+		if (every && i % every == every - 1)
+			wr.wr.wr.ud.remote_qpn ^= 0x5000;
+		pair->a.buffer[i * SLOT] = i + 1;
+		ASSERT_EQ(0, pair_post(&pair->a, &wr));
+	}
+	for (i = 0; i < count; i++) {
+		if (every && i % every == every - 1)
+			continue;
+		ASSERT_EQ(0, pair_wait(pair->b.recv_cq, &wc));
+		ASSERT_EQ(IBV_WC_SUCCESS, wc.status);
+		EXPECT_EQ(PAIR_GRH + 1 + i / 40 % 4 * 8, wc.byte_len);
+		EXPECT_EQ((uint8_t)(i + 1),
+			  pair->b.buffer[got++ * room + PAIR_GRH]);
+	}
+}
+
+TEST_F(pair, datagrams_wait_for_each_other)
+{
+	int64_t waited;
+
+	use_counters(&self->pair);
+	waited = counters_get("doorbell_waited");
+	stream_datagrams(_metadata, &self->pair, 0);
+	EXPECT_LT(waited, counters_get("doorbell_waited"));
+}
+
+TEST_F(pair, datagrams_to_others_part_the_stream)
+{
+	stream_datagrams(_metadata, &self->pair, 5);
+}
+
 #define THREADS	4
 #define EACH	240
 
