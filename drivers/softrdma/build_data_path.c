@@ -236,6 +236,7 @@ DOOR(srdma_store_uninit);
 #include "proto/run.c"
 #include "proto/rc_req.c"
 #include "proto/rc_req_resp.c"
+#include "proto/rc_req_part.c"
 #include "proto/rc_req_kept.c"
 #include "proto/rc_req_again.c"
 #include "proto/rc_req_end.c"

@@ -160,7 +160,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 		if (req->una_psn != srdma_msg_end(msg))
 			break;
 		if (srdma_msg_is_rd(msg))
-			req->rd_out--;
+			req->rd_out -= srdma_req_requests_of(msg);
 		req->una++;
 	}
 	if (req->rnr_open)
@@ -200,7 +200,7 @@ void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
 void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-	u32 end = srdma_msg_end(msg);
+	u32 end = srdma_msg_sent_end(req, msg);
 	u32 psn = first_needed(req, idx);
 
 	if (msg->high)
@@ -253,7 +253,7 @@ static u32 needed_again(const struct srdma_rc_req *req)
 	/* What a peer lacks that holds back the rest, it reports. */
 	if (!req->resend_all && !(srdma_msg_is_rd(msg) ? msg->lost :
 							 !req->stamp))
-		return srdma_msg_end(msg);
+		return srdma_msg_sent_end(req, msg);
 	if (!srdma_msg_is_rd(msg) || !msg->high)
 		return first_needed(req, req->cur);
 	return srdma_req_next_hole(req, msg,
@@ -277,9 +277,10 @@ static void skip_complete(struct srdma_rc_req *req)
 		if (srdma_req_dist(req, needed) >
 		    srdma_req_dist(req, req->cur_psn))
 			req->cur_psn = needed;
+		if (needed == srdma_msg_sent_end(req, msg))
+			msg->lost = false;
 		if (needed != srdma_msg_end(msg))
 			return;
-		msg->lost = false;
 		req->cur++;
 	}
 	/* Local operations behind the last PSN were executed before. */
@@ -301,9 +302,18 @@ static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
 		return SRDMA_NEXT_ORDER;
 	if (srdma_msg_is_local(msg))
 		return SRDMA_NEXT_LOCAL;
-	if (srdma_msg_is_rd(msg) && req->rd_out >= req->max_rd_atomic)
+	if (srdma_msg_is_rd(msg) && srdma_req_unanswered(req) >= req->max_rd_atomic)
 		return SRDMA_NEXT_RD_ATOMIC;
 	return SRDMA_NEXT_SEND;
+}
+
+/* Packets that may be in flight at present. */
+static u32 window(const struct srdma_rc_req *req)
+{
+	u32 win = req->heard ? req->cwnd : min(req->cwnd, req->win_first);
+
+	return srdma_req_is_slow(req) ? min(win, srdma_req_slow_window(req)) :
+					win;
 }
 
 /* Gives a message its place among the PSNs. */
@@ -318,6 +328,7 @@ static void begin(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 		msg->npsn = 0;
 	else if (!srdma_msg_is_rd(msg) || msg->op == SRDMA_WR_READ)
 		msg->npsn = srdma_burst_packets(msg->len, req->mtu_shift);
+	msg->part = srdma_req_part_of(req, msg, window(req));
 }
 
 /*
@@ -340,15 +351,6 @@ static u32 credit_packets(const struct srdma_rc_req *req,
 	if (pos < gate)
 		return gate - pos;
 	return srdma_req_outstanding(req) ? 0 : 1;
-}
-
-/* Packets that may be in flight at present. */
-static u32 window(const struct srdma_rc_req *req)
-{
-	u32 win = req->heard ? req->cwnd : min(req->cwnd, req->win_first);
-
-	return srdma_req_is_slow(req) ? min(win, srdma_req_slow_window(req)) :
-					win;
 }
 
 /*
@@ -408,31 +410,6 @@ static bool asks(const struct srdma_rc_req *req,
 	return after->flags & SRDMA_MSG_DRAIN || srdma_msg_is_local(after);
 }
 
-/*
- * A READ that has received a part of its response requests only what is missing,
- * which may begin at any packet boundary.
- */
-static void fill_rd(const struct srdma_rc_req *req,
-		    const struct srdma_rc_msg *msg, u32 pos,
-		    struct srdma_burst *b)
-{
-	u32 end = msg->npsn;
-
-	/* What is left of a hole is asked for when this has come. */
-	if (msg->high)
-		end = min(srdma_req_hole_end(req, msg, pos), pos + window(req));
-	b->count = 1;
-	b->mixed = false;
-	b->offset = pos << req->mtu_shift;
-	b->len = (end < msg->npsn ? end << req->mtu_shift : msg->len) -
-		 b->offset;
-	b->seg = b->len;
-	b->first = srdma_opcode_select(SRDMA_QPT_RC, msg->op, true, true);
-	b->middle = b->first;
-	b->last = b->first;
-	b->ack_req = true;
-}
-
 /* Not inlined: it is rare. */
 static noinline u8 stamp_of(const struct srdma_rc_req *req,
 			    const struct srdma_burst *b)
@@ -460,7 +437,7 @@ void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 		b->stamp = stamp_of(req, b);
 	b->solicited = false;
 	if (srdma_msg_is_rd(msg)) {
-		fill_rd(req, msg, pos, b);
+		srdma_req_fill_rd(req, msg, pos, max, b);
 		return;
 	}
 	srdma_burst_cut(b, SRDMA_QPT_RC, msg->op, msg->len, pos, max,
@@ -477,8 +454,6 @@ static u32 longest(const struct srdma_rc_req *req,
 {
 	u32 packets = max(req->cwnd / 2, SRDMA_REQ_TRAIN_FLOOR);
 
-	if (srdma_msg_is_rd(msg))
-		return 1;
 	packets = min(packets,
 		      srdma_burst_most(limit, msg->op,
 				       srdma_psn_dist(msg->psn, req->cur_psn),
@@ -504,6 +479,7 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 {
 	u32 flight = on_the_way(req, req->cur_psn);
 	u32 win = window(req);
+	bool divisible = true;
 	u32 packets, left;
 
 	if (flight >= win)
@@ -516,8 +492,13 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 	/* A READ of more than half of all PSNs is sent when nothing else is in flight. */
 	if (flight && msg->npsn > SRDMA_PSN_WINDOW_MAX - flight)
 		return 0;
-	packets = longest(req, msg, limit);
+	if (srdma_msg_is_rd(msg))
+		packets = srdma_req_answer_packets(req, msg, &divisible);
+	else
+		packets = longest(req, msg, limit);
 	left = win - flight;
+	if (flight && left < packets && !divisible)
+		return 0;
 	if (left < packets && left < win / 2 && !req->unasked)
 		return 0;
 	return min(packets, left);
@@ -527,7 +508,10 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	srdma_req_fill_burst(req, req->una, req->una_psn, 1, out);
+	bool is_rd = srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
+
+	srdma_req_fill_burst(req, req->una, req->una_psn, is_rd ? window(req) : 1,
+			     out);
 	out->b.stamp = req->stamp ? SRDMA_STAMP_ALL : 0;
 	out->probe = true;
 	out->b.ack_req = true;
@@ -597,6 +581,9 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 			out->msg = msg;
 			return may;
 		}
+	} else if (req->cur_psn == req->max_psn && srdma_msg_is_rd(msg) &&
+		   srdma_req_unanswered(req) >= req->max_rd_atomic) {
+		return SRDMA_NEXT_RD_ATOMIC;
 	}
 	packets = room(req, msg, limit);
 	if (!packets)
@@ -621,6 +608,14 @@ static void note_begun(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 		req->rd_out++;
 }
 
+/* To the peer each request is a message. */
+static void note_next_part(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
+{
+	msg->ssn = srdma_psn_next(req->ssn);
+	req->ssn = msg->ssn;
+	req->rd_out++;
+}
+
 static void probe_sent(struct srdma_rc_req *req,
 		       const struct srdma_rc_burst *burst, u64 now)
 {
@@ -635,6 +630,10 @@ static void probe_sent(struct srdma_rc_req *req,
 	if (srdma_msg_is_rd(burst->msg)) {
 		/* Nothing was heard for long: then there is no more on its way. */
 		burst->msg->cut = burst->msg->high;
+		if (burst->b.offset || srdma_req_is_narrow(req)) {
+			req->recovering = false;
+			srdma_req_note_loss(req);
+		}
 		srdma_req_note_asked(req, burst->msg, &burst->b);
 	}
 	req->probe_at = srdma_req_next_probe(req, now);
@@ -661,6 +660,8 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	req->rnr_until = 0;
 	if (burst->idx == req->fresh)
 		note_begun(req, msg);
+	else if (srdma_msg_is_rd(msg) && !b->resend)
+		note_next_part(req, msg);
 	if (srdma_msg_is_rd(msg))
 		req->cur_psn = srdma_req_note_asked(req, msg, b);
 	else

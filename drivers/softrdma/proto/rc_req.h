@@ -39,6 +39,9 @@
  */
 #define SRDMA_MSG_DRAIN		BIT(7)
 
+/* srdma_rc_msg.part: no READ has so many packets. */
+#define SRDMA_MSG_WHOLE		31
+
 /**
  * struct srdma_rc_msg - the requester's part of a send WQE
  * @len: message bytes (READ: bytes asked for); the poster writes it
@@ -51,6 +54,8 @@
  *	from the first; 0 when there is no hole
  * @asked: READ: all missing in front of this packet has been asked for, in the
  *	present round
+ * @far: READ: what lies behind this packet has not been asked for since its answer
+ *	was lost
  * @guard: PSN from which on a response proves that the answer to the last
  *	request for this message is lost
  * @op: enum srdma_wr_opcode; the poster writes it
@@ -59,6 +64,8 @@
  * @lost: READ, atomic, FLUSH: the response, or a part of it, is lost and to be
  *	asked for again
  * @cut: READ: what follows @high is lost as well
+ * @part: READ: each of its requests asks for so many packets, an exponent of 2;
+ *	SRDMA_MSG_WHOLE if one asks for all
  * @parts: READ: parts of it were asked for, so an answer may end inside it
  * @passed: READ, atomic, FLUSH: a response came that proves its own to be lost,
  *	unless the network changes the order
@@ -77,11 +84,13 @@ struct srdma_rc_msg {
 	u32 done;
 	u32 high;
 	u32 asked;
+	u32 far;
 	u32 guard;
 	u8 op;
 	u8 flags;
 	bool lost;
 	bool cut;
+	u8 part;
 	bool parts;
 	bool passed;
 	bool answered;
@@ -285,7 +294,7 @@ struct srdma_rc_req_attr {
  *	as well, not only those known to be lost
  * @ssn: send sequence number of the last started message
  * @lsn: with @limited: newest SSN that has a credit (9.7.7.2)
- * @rd_out: READs, atomics and FLUSHes in [una, fresh)
+ * @rd_out: requests for READs, atomics and FLUSHes in [una, fresh)
  * @unasked: packets sent since the last one that asked for an acknowledge
  * @mode: enum srdma_req_mode
  * @limited: the peer sends credits

@@ -99,21 +99,30 @@ u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 	at = srdma_req_missing(req, msg, at);
 	/* What is behind the last hole may be on its way. */
 	if (at >= msg->high && !msg->cut && !req->resend_all)
-		return srdma_msg_end(msg);
+		return srdma_msg_sent_end(req, msg);
 	return srdma_psn_add(msg->psn, at);
 }
 
-/* Of a READ with holes, a part was asked for that ends at msg->asked. */
+/* Of a READ a part was asked for that ends at msg->asked. Returns what is next. */
 static noinline u32 note_part(const struct srdma_rc_req *req,
-			      struct srdma_rc_msg *msg)
+			      struct srdma_rc_msg *msg, bool again)
 {
-	u32 end = srdma_msg_end(msg);
+	u32 end = srdma_msg_sent_end(req, msg);
+	u32 next = srdma_psn_add(msg->psn, msg->asked);
+	bool goes_on = req->resend_all &&
+		       (req->anew || msg->part != SRDMA_MSG_WHOLE);
 
 	msg->parts = true;
-	if (req->anew && srdma_req_next_hole(req, msg, msg->asked) != end)
-		return srdma_psn_add(msg->psn, msg->asked);
+	if (!again)
+		return next;
+	if (msg->high)
+		goes_on = req->anew &&
+			  srdma_req_next_hole(req, msg, msg->asked) != end;
+	if (goes_on && next != end)
+		return next;
 	/* What follows is lost, too, but not yet asked for. */
-	msg->cut |= req->resend_all;
+	if (msg->high && req->resend_all && next != end)
+		msg->cut = true;
 	msg->lost = false;
 	return end;
 }
@@ -138,11 +147,13 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	msg->asked = msg->npsn;
-	if (msg->high)
+	if (msg->op == SRDMA_WR_READ)
 		msg->asked = srdma_psn_dist(msg->psn, b->psn) +
 			     srdma_burst_packets(b->len, req->mtu_shift);
+	if (msg->asked > msg->high)
+		msg->far = msg->asked;
 	if (msg->asked != msg->npsn)
-		return note_part(req, msg);
+		return note_part(req, msg, b->resend);
 	msg->cut = false;
 	msg->lost = false;
 	return end;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Internal interfaces of the requester: rc_req.c has the queue and the sending,
- * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_kept.c
- * what is in place behind a hole, rc_req_again.c what the peer lacks,
- * rc_req_late.c what asks for answers that are missing, rc_req_slow.c what slows down
- * while there is congestion, rc_req_time.c the timers and the window.
+ * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_part.c what
+ * requests for READs ask for, rc_req_kept.c what is in place behind a hole,
+ * rc_req_again.c what the peer lacks, rc_req_late.c what asks for answers that are
+ * missing, rc_req_slow.c what slows down while there is congestion, rc_req_time.c the
+ * timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -29,6 +30,11 @@ static inline bool srdma_req_outstanding(const struct srdma_rc_req *req)
 {
 	return req->una_psn != req->max_psn;
 }
+
+/*
+ * From here on a path is long, and the window that does for others may not fill it.
+ */
+#define SRDMA_REQ_FAR_NS	1000000ull
 
 /* Going through old PSNs again? */
 static inline bool srdma_req_resending(const struct srdma_rc_req *req)
@@ -65,6 +71,22 @@ static inline u32 srdma_msg_end(const struct srdma_rc_msg *msg)
 	return srdma_psn_add(msg->psn, msg->npsn);
 }
 
+/* Of a message that has begun: behind the last PSN of it that was sent. */
+static inline u32 srdma_msg_sent_end(const struct srdma_rc_req *req,
+				     const struct srdma_rc_msg *msg)
+{
+	u32 end = srdma_msg_end(msg);
+
+	return srdma_req_dist(req, end) > srdma_req_dist(req, req->max_psn) ?
+	       req->max_psn : end;
+}
+
+/* Does a request of this READ begin with its packet @pos? */
+static inline bool srdma_msg_part_begins(const struct srdma_rc_msg *msg, u32 pos)
+{
+	return !(pos & ((1u << msg->part) - 1));
+}
+
 /* rc_req.c */
 
 /* The peer has executed everything before @psn. */
@@ -95,6 +117,33 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 /* Message @idx fails here and now; all others not complete are flushed. */
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status);
+
+/* rc_req_part.c */
+
+/* As many requests are sent to have all of this READ or atomic answered. */
+u32 srdma_req_requests_of(const struct srdma_rc_msg *msg);
+
+/* Requests for READs and atomics that the peer has not answered. */
+u32 srdma_req_unanswered(const struct srdma_rc_req *req);
+
+/* Does the window apply to answers? It does after a loss. */
+bool srdma_req_is_narrow(const struct srdma_rc_req *req);
+
+/* srdma_rc_msg.part of a message that is begun, with a window of @packets. */
+u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
+		     u32 packets);
+
+/*
+ * Packets that the window has to have room for when this READ or atomic is asked for
+ * from cur_psn on. If @divisible, there may be fewer.
+ */
+u32 srdma_req_answer_packets(const struct srdma_rc_req *req,
+			     const struct srdma_rc_msg *msg, bool *divisible);
+
+/* The request for @msg from packet @pos on, of at most @max packets if it is divisible. */
+void srdma_req_fill_rd(const struct srdma_rc_req *req,
+		       const struct srdma_rc_msg *msg, u32 pos, u32 max,
+		       struct srdma_burst *b);
 
 /* rc_req_kept.c */
 

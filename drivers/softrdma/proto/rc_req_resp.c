@@ -335,7 +335,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 		return bad_response(req, idx);
 	if (offset > msg->done && !srdma_req_may_keep(req, msg, at, count))
 		return too_far(req, idx, now);
-	if (offset && pkt->op->flags & SRDMA_OP_START)
+	if (pkt->op->flags & SRDMA_OP_START && !srdma_msg_part_begins(msg, at))
 		req->anew = true;
 	act->idx = idx;
 	act->psn = srdma_psn_add(pkt->psn, pkt->more);
@@ -448,6 +448,26 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 	return take_read(req, pkt, now, act);
 }
 
+/* There is no hole, or the last one is filled. Is more of the READ to come? */
+static void go_on(struct srdma_rc_req *req, u32 idx, bool had_hole, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	if (msg->cut) {
+		msg->cut = false;
+		srdma_req_lost(req, idx, now);
+		return;
+	}
+	if (had_hole)
+		msg->lost = false;
+	if (msg->lost || msg->done >> req->mtu_shift < msg->far ||
+	    srdma_psn_add(msg->psn, msg->far) == srdma_msg_sent_end(req, msg))
+		return;
+	/* The part has come that was asked for: the next one. */
+	srdma_req_ask_again(req, idx, now);
+	req->rtt_resend = idx == req->una;
+}
+
 /*
  * The packets from @at to @end of a READ were placed, in which there was or is a hole.
  * Is anything to be asked for?
@@ -458,16 +478,6 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 done = msg->done >> req->mtu_shift;
 
-	if (!msg->high) {
-		/* The last hole is filled. Is more to come? */
-		if (!msg->cut) {
-			msg->lost = false;
-			return;
-		}
-		msg->cut = false;
-		srdma_req_lost(req, idx, now);
-		return;
-	}
 	/* The answer goes on, maybe behind a new hole, that is not asked for yet. */
 	if (at > high)
 		msg->asked = min(msg->asked, high);
@@ -487,20 +497,53 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 }
 
 /* Not inlined: it is rare. */
-static noinline void placed_at_hole(struct srdma_rc_req *req,
+static noinline void placed_in_part(struct srdma_rc_req *req,
 				    const struct srdma_rc_req_act *act, u64 now)
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
 	u32 end = srdma_psn_dist(msg->psn, act->psn) + 1;
 	u32 at = act->offset >> req->mtu_shift;
 	u32 high = max(msg->high, msg->done >> req->mtu_shift);
+	bool had_hole = msg->high;
 
+	/* It was only late: then all is coming that was asked for with it. */
+	if (end > msg->far)
+		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);
 	srdma_req_keep(req, msg, at, end - at);
 	msg->answered = msg->done == msg->len;
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	srdma_req_advance(req, now);
-	if (!msg->answered && !srdma_req_dead(req))
+	if (msg->answered || srdma_req_dead(req))
+		return;
+	if (msg->high)
 		mend(req, act->idx, at, end, high, now);
+	else
+		go_on(req, act->idx, had_hole, now);
+}
+
+/*
+ * A probe has asked for this. What was asked for before the probe, and has not come, is
+ * lost: its answers would have been in front.
+ */
+static noinline void hear_of_probe(struct srdma_rc_req *req,
+				   const struct srdma_rc_req_act *act, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
+	u32 psn = srdma_psn_add(msg->psn, act->offset >> req->mtu_shift);
+	u32 next = srdma_psn_add(msg->psn, msg->far);
+
+	req->probe_out = false;
+	/* Who may forget what is in front is asked for the rest when this has come. */
+	if (msg->part == SRDMA_MSG_WHOLE && !req->anew)
+		next = srdma_msg_sent_end(req, msg);
+	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
+		return;
+	srdma_req_note_loss(req);
+	srdma_req_go_back(req, now);
+	req->rtt_resend = true;
+	req->cur_psn = next;
+	if (next == srdma_msg_end(msg))
+		req->cur++;
 }
 
 void srdma_rc_req_placed(struct srdma_rc_req *req,
@@ -511,8 +554,10 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 	if (srdma_req_dead(req))
 		return;
 	msg->passed = false;
-	if (msg->high || act->offset != msg->done) {
-		placed_at_hole(req, act, now);
+	if (unlikely(req->probe_out) && msg->op == SRDMA_WR_READ)
+		hear_of_probe(req, act, now);
+	if (msg->high || msg->parts || act->offset != msg->done) {
+		placed_in_part(req, act, now);
 		return;
 	}
 	msg->done += act->len;

@@ -39,12 +39,6 @@
 /* A timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
-/*
- * From here on a path is long, and the window that does for others may not fill
- * it.
- */
-#define FAR_NS		1000000ull
-
 /* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
 #define GROW_SHIFT	3
 
@@ -164,7 +158,7 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 
 	if (!req->rtt_min_ns || rtt < req->rtt_min_ns)
 		req->rtt_min_ns = rtt;
-	if (req->rtt_min_ns < FAR_NS || rtt > 2 * req->rtt_min_ns)
+	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS || rtt > 2 * req->rtt_min_ns)
 		return;
 	times = rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
 	req->win_top = clamp(times * delivered, req->win_top, req->win_max);
@@ -179,7 +173,7 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 {
 	u64 passed = srdma_psn_dist(req->rtt_una, req->una_psn);
 
-	if (req->rtt_min_ns >= FAR_NS &&
+	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS &&
 	    rtt <= req->rtt_min_ns + req->rtt_min_ns / 4)
 		return SRDMA_REQ_CWND_FLOOR;
 	return clamp_t(u64, passed * CWND_FLOOR_NS / rtt, 1,

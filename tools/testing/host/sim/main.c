@@ -350,7 +350,10 @@ struct slow {
 	u32 queue_us;
 };
 
-/* READs aside, to whose answers the window does not apply, it must not collapse. */
+/*
+ * It must not collapse. But the first READs are asked for as a whole; and where their
+ * answers take seconds, that is most of what there is here.
+ */
 static bool print_queue(const struct slow *slow, const char *name, u8 op, u32 len,
 			u32 count)
 {
@@ -364,8 +367,9 @@ static bool print_queue(const struct slow *slow, const char *name, u8 op, u32 le
 	sent = (double)sim.on_wire / sim.payload;
 	printf("  %-10s %-5s %4u KB  %3.0f %% of the line, %.2f sent for each needed\n",
 	       slow->name, name, len >> 10, 100 * part, sent);
-	return !sim.failed &&
-	       (op == SRDMA_WR_READ || (part > 0.6 && sent < 1.13));
+	if (op == SRDMA_WR_READ && (len > 64 << 10 || slow->ps_byte > 100000))
+		return !sim.failed && part > 0.1 && sent < 2.5;
+	return !sim.failed && part > 0.6 && sent < 1.13;
 }
 
 static int run_queue(void)
@@ -383,7 +387,8 @@ static int run_queue(void)
 		good &= print_queue(&lines[i], "SEND", SRDMA_WR_SEND, 64 << 10, 200);
 		good &= print_queue(&lines[i], "WRITE", SRDMA_WR_WRITE, 64 << 10, 200);
 		good &= print_queue(&lines[i], "WRITE", SRDMA_WR_WRITE, 1000 << 10, 20);
-		good &= print_queue(&lines[i], "READ", SRDMA_WR_READ, 64 << 10, 30);
+		good &= print_queue(&lines[i], "READ", SRDMA_WR_READ, 64 << 10, 200);
+		good &= print_queue(&lines[i], "READ", SRDMA_WR_READ, 1000 << 10, 20);
 	}
 	if (!good)
 		printf("sim: a short queue is overrun, or not used\n");

@@ -434,6 +434,10 @@ static void place(struct sim *s, struct node *n, const struct frame *f,
 				     act->offset, act->len),
 			  "%c WR %u: wrong READ data at %u", 'A' + n->id,
 			  act->idx, act->offset);
+		SIM_CHECK(s, act->offset + act->len >
+			  srdma_rc_req_msg(&n->req, act->idx)->done,
+			  "%c WR %u: READ data at %u once more", 'A' + n->id,
+			  act->idx, act->offset);
 		list_scatter(n, &e->local, act->offset, payload, act->len);
 	}
 	srdma_rc_req_placed(&n->req, act, s->now);

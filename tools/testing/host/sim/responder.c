@@ -168,8 +168,10 @@ static bool execute_rd(struct sim *s, struct node *n, struct entry *e,
 			  "%c: wrong ATOMIC WRITE", 'A' + n->id);
 		break;
 	}
-	SIM_CHECK(s, act->va == base && act->len == e->len, "%c: %s at %llx",
-		  'A' + n->id, f->pkt.op->name, (unsigned long long)act->va);
+	SIM_CHECK(s, act->va == base + n->exec_off && act->len <= e->len -
+		  n->exec_off && (act->len == e->len || e->op == SRDMA_WR_READ),
+		  "%c: %s at %llx", 'A' + n->id, f->pkt.op->name,
+		  (unsigned long long)act->va);
 	return true;
 }
 
@@ -183,7 +185,7 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 	SIM_CHECK(s, kind_fits(e, v), "%c: %s, but WR %u is next", 'A' + n->id,
 		  net_describe(&f->pkt), n->peer->wire[n->exec]);
 	SIM_CHECK(s, !!(act->flags & SRDMA_ACT_START) == !n->exec_off ||
-		  !e->len, "%c: %s at %u", 'A' + n->id, net_describe(&f->pkt),
+		  !e->len || v == SRDMA_RESP_READ, "%c: %s at %u", 'A' + n->id, net_describe(&f->pkt),
 		  n->exec_off);
 	if (s->failed)
 		return;
@@ -200,16 +202,22 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 		return;
 	}
 	srdma_rc_resp_commit(&n->resp, &f->pkt, act);
-	n->exec_off += f->pkt.payload_len;
+	n->exec_off += v == SRDMA_RESP_READ ? act->len : f->pkt.payload_len;
 	if (!(act->flags & SRDMA_ACT_END))
 		return;
+	/* A READ may be asked for in parts, each of which is a message here. */
+	if (v == SRDMA_RESP_READ && n->exec_off != e->len) {
+		n->exec_parts++;
+		return;
+	}
 	if (act->flags & SRDMA_ACT_COMP)
 		check_received(s, n, e, f, act);
 	SIM_LOG(s, "%c   WR %u executed", 'A' + n->id, n->peer->wire[n->exec]);
 	e->executed++;
 	n->exec++;
 	n->exec_off = 0;
-	SIM_CHECK(s, n->resp.msn == srdma_psn_add(n->p->msn, n->exec),
+	SIM_CHECK(s, n->resp.msn == srdma_psn_add(n->p->msn, n->exec +
+						  n->exec_parts),
 		  "%c: MSN %06x after %u messages", 'A' + n->id, n->resp.msn,
 		  n->exec);
 }
@@ -298,7 +306,7 @@ static bool send_read(struct sim *s, struct node *n,
 	u32 i;
 
 	if (out->b.len && e->fault == FAULT_READ &&
-	    out->b.offset + out->b.len > e->len / 2) {
+	    out->va - VA_PATTERN - e->remote + out->b.len > e->len / 2) {
 		srdma_rc_resp_read_fail(&n->resp, out, SRDMA_WHY_ACCESS);
 		return false;
 	}

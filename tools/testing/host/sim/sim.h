@@ -277,7 +277,8 @@ struct params {
  * @rq_completed: completed so far
  * @uc_broken: a message could not be executed: what follows of it is lost
  * @exec: wire number of the message that comes next or is coming
- * @exec_off: bytes of it that have come
+ * @exec_off: bytes of it that have come, or of a READ have been asked for
+ * @exec_parts: requests for READs, but the last one of each
  * @inbox: packets that came and were not looked at
  * @inbox_tail: where the next one is linked
  * @held: packets held back, in order
@@ -337,6 +338,7 @@ struct node {
 	bool uc_broken;
 	u32 exec;
 	u32 exec_off;
+	u32 exec_parts;
 
 	struct frame *inbox;
 	struct frame **inbox_tail;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests for READs: which packets of an answer each asks for.
+ *
+ * As long as nothing is lost, one request asks for all, as programs expect it. After a
+ * loss the answer has to fit into the window, as what is sent does. A READ that is begun
+ * then is asked for in parts, each by a request of its own: to the peer it is as many
+ * READs. And what is lost of an answer is asked for again as the window allows.
+ *
+ * A request that is sent again asks for nothing outside the first one, since the peer
+ * remembers each by itself (9.7.5.1); and for no less, unless that has come: to a peer
+ * to which it is new, it says how many PSNs the answer has.
+ */
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "burst.h"
+#include "opcode.h"
+#include "psn.h"
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+u32 srdma_req_requests_of(const struct srdma_rc_msg *msg)
+{
+	return msg->op == SRDMA_WR_READ ? ((msg->npsn - 1) >> msg->part) + 1 : 1;
+}
+
+/* Of the oldest READ those are over whose data has come. */
+u32 srdma_req_unanswered(const struct srdma_rc_req *req)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, req->una);
+
+	if (req->una == req->fresh || msg->op != SRDMA_WR_READ)
+		return req->rd_out;
+	return req->rd_out - (msg->done >> req->mtu_shift >> msg->part);
+}
+
+/* A long path, on which there is no queue, does not become narrow by a loss. */
+bool srdma_req_is_narrow(const struct srdma_rc_req *req)
+{
+	return srdma_req_is_slow(req) ||
+	       (req->ssthresh < req->win_near && req->rtt_min_ns < SRDMA_REQ_FAR_NS);
+}
+
+/* Two requests fill the window, if the peer answers two. */
+u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
+		     u32 packets)
+{
+	if (req->max_rd_atomic > 1)
+		packets /= 2;
+	if (msg->op != SRDMA_WR_READ || !srdma_req_is_narrow(req) ||
+	    msg->npsn <= packets)
+		return SRDMA_MSG_WHOLE;
+	return ilog2(max(packets, 1u));
+}
+
+/*
+ * May a request, which begins with the packet @pos, be for less than one was before? Not
+ * if that may itself not have come: then it is the same again.
+ */
+static bool is_divisible(const struct srdma_rc_msg *msg, u32 pos, bool again)
+{
+	return again && (pos < msg->high || !srdma_msg_part_begins(msg, pos));
+}
+
+/* Packets from @pos on, of a hole, or of an answer whose rest is lost. */
+static u32 packets_from(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg, u32 pos, bool again)
+{
+	u32 end = msg->npsn;
+
+	if (msg->high)
+		end = srdma_req_hole_end(req, msg, pos);
+	if (again)
+		end = min(end, srdma_psn_dist(msg->psn, srdma_msg_sent_end(req, msg)));
+	return min(end, ((pos >> msg->part) + 1) << msg->part) - pos;
+}
+
+u32 srdma_req_answer_packets(const struct srdma_rc_req *req,
+			     const struct srdma_rc_msg *msg, bool *divisible)
+{
+	u32 pos = srdma_psn_dist(msg->psn, req->cur_psn);
+	bool again = srdma_req_resending(req);
+
+	*divisible = is_divisible(msg, pos, again);
+	/* An answer to which the window does not apply. */
+	if (!*divisible && !srdma_req_is_narrow(req))
+		return 1;
+	return packets_from(req, msg, pos, again);
+}
+
+/* It may begin at any packet boundary. */
+void srdma_req_fill_rd(const struct srdma_rc_req *req,
+		       const struct srdma_rc_msg *msg, u32 pos, u32 max,
+		       struct srdma_burst *b)
+{
+	u32 end = pos + packets_from(req, msg, pos, b->resend);
+
+	if (is_divisible(msg, pos, b->resend))
+		end = min(end, pos + max);
+	b->count = 1;
+	b->mixed = false;
+	b->offset = pos << req->mtu_shift;
+	b->len = (end < msg->npsn ? end << req->mtu_shift : msg->len) -
+		 b->offset;
+	b->seg = b->len;
+	b->first = srdma_opcode_select(SRDMA_QPT_RC, msg->op, true, true);
+	b->middle = b->first;
+	b->last = b->first;
+	b->ack_req = true;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * READs within the window: asked for in parts once something was lost, and what is left
+ * of an answer whose rest is lost.
+ */
+#include "req_fixture.h"
+
+/* Something was lost before, and there is room for @window packets. */
+static void begin_narrow(const struct srdma_rc_req_attr *a, uint32_t window)
+{
+	begin(a);
+	req.heard = true;
+	req.ssthresh = window;
+	req.cwnd = window;
+	req.cwnd_floor = 2;
+}
+
+/* It asks for these packets of the READ. */
+static void expect_asks(uint32_t first, uint32_t end, bool again)
+{
+	REQUIRE(EXPECT_EQ(next(), SRDMA_NEXT_SEND));
+	expect_burst(first, 1, first * MTU, (end - first) * MTU,
+		     SRDMA_RC_READ_REQ);
+	EXPECT_EQ(burst.b.resend, again);
+	sent();
+}
+
+/* The answer to a request for these. */
+static void answer(uint32_t first, uint32_t end)
+{
+	uint32_t i;
+
+	for (i = first; i < end; i++)
+		EXPECT_EQ(take_read(srdma_opcode_read_resp(i == first, i + 1 == end),
+				    i, MTU), SRDMA_REQ_PLACE);
+}
+
+TEST(req_part__two_fill_the_window)
+{
+	uint32_t ssn;
+
+	begin_narrow(NULL, 8);
+	ssn = req.ssn;
+	push(SRDMA_WR_READ, 18 * MTU, 0);
+	push(SRDMA_WR_SEND, 1, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(0, 4);
+	expect_asks(8, 12, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(4, 8);
+	expect_asks(12, 16, false);
+	answer(8, 12);
+	expect_asks(16, 18, false);
+	/* The peer has counted five messages. */
+	EXPECT_EQ(req.ssn, ssn + 5);
+	send_one();
+	expect_burst(18, 1, 0, 1, SRDMA_RC_SEND_ONLY);
+	answer(12, 16);
+	EXPECT(!retired());
+	answer(16, 18);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(req.rd_out, 0);
+}
+
+/* Each is one of those that the peer answers at a time. */
+TEST(req_part__waits_for_a_resource)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_rd_atomic = 1;
+	begin_narrow(&a, 8);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 8, false);
+	req.cwnd = 32;
+	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+	answer(0, 8);
+	expect_asks(8, 16, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+	answer(8, 16);
+	expect_asks(16, 20, false);
+	answer(16, 20);
+	expect_retired(0, SRDMA_ST_OK);
+}
+
+TEST(req_part__of_two_reads_no_more_than_may_be)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_rd_atomic = 3;
+	begin_narrow(&a, 8);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	req.cwnd = 32;
+	/* It is begun now, with more room, as a whole. */
+	send_one();
+	expect_burst(8, 1, 0, 8 * MTU, SRDMA_RC_READ_REQ);
+	push(SRDMA_WR_READ, MTU, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+	answer(0, 4);
+	send_one();
+	expect_burst(16, 1, 0, MTU, SRDMA_RC_READ_REQ);
+}
+
+/* What has room is not divided; the window has to have room for all of it. */
+TEST(req_part__whole_read_waits_for_room)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_SEND, 5 * MTU, 0);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	EXPECT_EQ(send_all(), 5);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(ack(4), SRDMA_REQ_ACK);
+	send_one();
+	expect_burst(5, 1, 0, 4 * MTU, SRDMA_RC_READ_REQ);
+}
+
+TEST(req_part__none_without_a_loss_nor_far_away)
+{
+	begin(NULL);
+	req.heard = true;
+	req.cwnd = 8;
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+
+	begin_narrow(NULL, 8);
+	req.rtt_min_ns = 2 * MS;
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+}
+
+/* No request asks for what two have asked for; one that may be lost is the same again. */
+TEST(req_part__is_asked_for_again_alone)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 12 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(1, 4, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	/* The answer to the probe says that the other part is lost, too. */
+	answer(1, 4);
+	req.cwnd = 2;
+	expect_asks(4, 8, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(4, 8);
+	expect_asks(8, 12, false);
+	answer(8, 12);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(req.rd_out, 0);
+}
+
+/* What comes before its answer says nothing of a probe. */
+TEST(req_part__late_answer_is_not_that_of_the_probe)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(0, 4, true);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	answer(0, 4);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* Whether the peer has heard of it is not known by what it says of one in front. */
+TEST(req_part__behind_a_hole_is_not_divided)
+{
+	begin_narrow(NULL, 8);
+	req.anew = true;
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
+	expect_asks(1, 2, true);
+	now += 10 * MS;
+	EXPECT_EQ(nak(4, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	expect_asks(1, 2, true);
+	expect_asks(3, 4, true);
+	req.cwnd = 4;
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	req.cwnd = 6;
+	expect_asks(4, 8, true);
+}
+
+/* Each part is answered from its first packet on: that says nothing of the peer. */
+TEST(req_part__begins_with_first)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	answer(0, 4);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT(!req.anew);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 5, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.anew);
+}
+
+/* The rest of a long answer is asked for as the window allows. */
+TEST(req_part__rest_of_an_answer)
+{
+	begin(NULL);
+	req.heard = true;
+	req.cwnd_floor = 2;
+	push(SRDMA_WR_READ, 40 * MTU, 0);
+	expect_asks(0, 40, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 1, MTU), SRDMA_REQ_PLACE);
+	req.cwnd = 8;
+	req.cwnd_floor = 2;
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(2, 10, true);
+	/* It is a loss, and so is the next one. */
+	EXPECT_EQ(req.cwnd, 4);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(2, 6, true);
+	EXPECT_EQ(req.cwnd, 2);
+	answer(2, 6);
+	while (req.una == 0 && next() == SRDMA_NEXT_SEND) {
+		uint32_t at = burst.b.offset / MTU;
+
+		EXPECT(burst.b.len <= req.cwnd * MTU);
+		sent();
+		answer(at, at + burst.b.len / MTU);
+	}
+	expect_retired(0, SRDMA_ST_OK);
+	/* And the trips of these are measured. */
+	EXPECT(req.srtt_ns || req.rtt_min_ns);
+}
+
+/* Its first packet is enough to ask for what was asked for before. */
+TEST(req_part__answer_to_a_probe_says_what_is_lost)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(0, 4, true);
+	req.cwnd = 8;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	expect_asks(4, 8, true);
+}
+
+/* A peer that does not begin its answers anew is asked when a part has come. */
+TEST(req_part__rest_of_an_answer_by_who_goes_on)
+{
+	uint32_t at = 2, end, i;
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 24 * MTU, 0);
+	expect_asks(0, 24, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 1, MTU), SRDMA_REQ_PLACE);
+	req.cwnd = 4;
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	while (next() == SRDMA_NEXT_SEND) {
+		EXPECT_EQ(burst.b.offset, at * MTU);
+		end = at + burst.b.len / MTU;
+		sent();
+		for (i = at; i < end; i++) {
+			EXPECT_EQ(take_read(i + 1 < end ? SRDMA_RC_READ_RESP_MIDDLE :
+							  SRDMA_RC_READ_RESP_LAST,
+					    i, MTU), SRDMA_REQ_PLACE);
+			if (i + 1 < end)
+				EXPECT(next() != SRDMA_NEXT_SEND);
+		}
+		at = end;
+	}
+	EXPECT_EQ(at, 24);
+	expect_retired(0, SRDMA_ST_OK);
+}
