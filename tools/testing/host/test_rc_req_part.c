@@ -25,6 +25,15 @@ static void expect_asks(uint32_t first, uint32_t end, bool again)
 	sent();
 }
 
+/* Of a READ of @packets, as many as have room are asked for, in two parts of four. */
+static void begin_two_parts(uint32_t packets)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, packets * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+}
+
 /* The answer to a request for these. */
 static void answer(uint32_t first, uint32_t end)
 {
@@ -135,10 +144,7 @@ TEST(req_part__none_without_a_loss_nor_far_away)
 /* No request asks for what two have asked for; one that may be lost is the same again. */
 TEST(req_part__is_asked_for_again_alone)
 {
-	begin_narrow(NULL, 8);
-	push(SRDMA_WR_READ, 12 * MTU, 0);
-	expect_asks(0, 4, false);
-	expect_asks(4, 8, false);
+	begin_two_parts(12);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
 	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
 	expect_asks(1, 4, true);
@@ -158,10 +164,7 @@ TEST(req_part__is_asked_for_again_alone)
 /* What comes before its answer says nothing of a probe. */
 TEST(req_part__late_answer_is_not_that_of_the_probe)
 {
-	begin_narrow(NULL, 8);
-	push(SRDMA_WR_READ, 8 * MTU, 0);
-	expect_asks(0, 4, false);
-	expect_asks(4, 8, false);
+	begin_two_parts(8);
 	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
 	expect_asks(0, 4, true);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
@@ -172,11 +175,8 @@ TEST(req_part__late_answer_is_not_that_of_the_probe)
 /* Whether the peer has heard of it is not known by what it says of one in front. */
 TEST(req_part__behind_a_hole_is_not_divided)
 {
-	begin_narrow(NULL, 8);
+	begin_two_parts(8);
 	req.anew = true;
-	push(SRDMA_WR_READ, 8 * MTU, 0);
-	expect_asks(0, 4, false);
-	expect_asks(4, 8, false);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
 	expect_asks(1, 2, true);
@@ -193,10 +193,7 @@ TEST(req_part__behind_a_hole_is_not_divided)
 /* Each part is answered from its first packet on: that says nothing of the peer. */
 TEST(req_part__begins_with_first)
 {
-	begin_narrow(NULL, 8);
-	push(SRDMA_WR_READ, 8 * MTU, 0);
-	expect_asks(0, 4, false);
-	expect_asks(4, 8, false);
+	begin_two_parts(8);
 	answer(0, 4);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
 	EXPECT(!req.anew);
@@ -239,10 +236,7 @@ TEST(req_part__rest_of_an_answer)
 /* Its first packet is enough to ask for what was asked for before. */
 TEST(req_part__answer_to_a_probe_says_what_is_lost)
 {
-	begin_narrow(NULL, 8);
-	push(SRDMA_WR_READ, 8 * MTU, 0);
-	expect_asks(0, 4, false);
-	expect_asks(4, 8, false);
+	begin_two_parts(8);
 	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
 	expect_asks(0, 4, true);
 	req.cwnd = 8;
