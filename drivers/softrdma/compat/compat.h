@@ -8,6 +8,7 @@
 #ifndef SRDMA_COMPAT_H
 #define SRDMA_COMPAT_H
 
+#include <linux/cpufeature.h>
 #include <linux/crc32.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -167,11 +168,16 @@ static_assert(SRDMA_COMPAT_CAP_ATOMIC_WRITE == IB_DEVICE_ATOMIC_WRITE);
 #define SRDMA_COMPAT_CAP_FLUSH		0
 #endif
 
-/* Does crc32_le() use what the CPU offers? Before it said so, it did not. */
+/*
+ * Does crc32_le() use what the CPU offers? Before it said so, it did on arm64 alone, if
+ * the CPU has CRC instructions.
+ */
 static inline bool srdma_compat_crc32_le_is_fast(void)
 {
 #ifdef CRC32_LE_OPTIMIZATION
 	return crc32_optimizations() & CRC32_LE_OPTIMIZATION;
+#elif defined(CONFIG_ARM64)
+	return cpu_have_named_feature(CRC32);
 #else
 	return false;
 #endif

@@ -4,9 +4,12 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kmsg.h"
 #include "listen.h"
 #include "load.h"
 #include "nldev.h"
@@ -84,6 +87,40 @@ TEST_F(module, unload_and_load_20_times)
 		ASSERT_EQ(0, unload());
 		ASSERT_FALSE(is_loaded());
 	}
+}
+
+/* Of any CPU, by the words that arm64 and x86 have for it. */
+static bool cpu_has(const char *feature)
+{
+	char line[4096], *word, *rest;
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	bool has = false;
+
+	while (f && !has && fgets(line, sizeof(line), f)) {
+		for (word = strtok_r(line, " \t\n", &rest); word && !has;
+		     word = strtok_r(NULL, " \t\n", &rest))
+			has = !strcmp(word, feature);
+	}
+	if (f)
+		fclose(f);
+	return has;
+}
+
+/* A CPU that has instructions for it does not compute ICRCs by a table. */
+TEST_F(module, icrc_by_what_the_cpu_has)
+{
+	const char *by = NULL;
+	int log;
+
+	if (cpu_has("crc32") && cpu_has("asimd"))
+		by = "crc32_le";
+	else if (cpu_has("pclmulqdq") && cpu_has("avx"))
+		by = "vectors of";
+	if (is_loaded())
+		ASSERT_EQ(0, unload());
+	log = kmsg_mark();
+	ASSERT_EQ(0, topo_link_add(LINK, NETDEV));
+	EXPECT_TRUE(kmsg_has(log, "softrdma: ICRC by ", by));
 }
 
 /* After the link nothing holds the module, whoever holds a context. */
