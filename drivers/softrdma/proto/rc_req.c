@@ -672,7 +672,8 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 		req->max_psn = req->cur_psn;
 	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
 	if (b->ack_req && !req->rtt_timed && (!b->resend || req->rtt_resend))
-		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), now);
+		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1),
+				    b->resend, now);
 	srdma_req_note_sent(req, idle, now);
 }
 

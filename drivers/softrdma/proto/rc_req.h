@@ -336,6 +336,8 @@ struct srdma_rc_req_attr {
  *	first copies
  * @rtt_guessed: @srtt_ns is not measured, but was no less than the first one
  * @rtt_timed: a round trip is being measured
+ * @rtt_again: by what was sent again: should the first copy only have been late, it
+ *	is longer than it seems
  * @rtt_psn: its PSN
  * @rtt_una: una_psn when that was sent
  * @rtt_at: when that was sent, ns
@@ -432,6 +434,7 @@ struct srdma_rc_req {
 	bool rtt_resend;
 	bool rtt_guessed;
 	bool rtt_timed;
+	bool rtt_again;
 	u32 rtt_psn;
 	u32 rtt_una;
 	u64 rtt_at;

@@ -155,8 +155,9 @@ noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 	again->psn = srdma_psn_add(b->psn, b->count);
 	if (srdma_psn_in(req->rtt_psn, b->psn, b->count))
 		req->rtt_timed = false;
-	/* The first copy has not come: the answer can only be to this one. */
+	/* The first copy had not come: the answer is to this one, or that was late. */
 	if (b->psn == req->una_psn && b->ack_req)
-		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), now);
+		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), true,
+				    now);
 	srdma_req_note_sent(req, false, now);
 }

@@ -103,12 +103,12 @@ u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 	return srdma_psn_add(msg->psn, at);
 }
 
-/* Of a READ a part was asked for that ends at msg->asked. Returns what is next. */
+/* Of a READ a part was asked for that ends at @asked. Returns what is next. */
 static noinline u32 note_part(const struct srdma_rc_req *req,
-			      struct srdma_rc_msg *msg, bool again)
+			      struct srdma_rc_msg *msg, u32 asked, bool again)
 {
 	u32 end = srdma_msg_sent_end(req, msg);
-	u32 next = srdma_psn_add(msg->psn, msg->asked);
+	u32 next = srdma_psn_add(msg->psn, asked);
 	bool goes_on = req->resend_all &&
 		       (req->anew || msg->part != SRDMA_MSG_WHOLE);
 
@@ -117,7 +117,7 @@ static noinline u32 note_part(const struct srdma_rc_req *req,
 		return next;
 	if (msg->high)
 		goes_on = req->anew &&
-			  srdma_req_next_hole(req, msg, msg->asked) != end;
+			  srdma_req_next_hole(req, msg, asked) != end;
 	if (goes_on && next != end)
 		return next;
 	/* What follows is lost, too, but not yet asked for. */
@@ -141,19 +141,23 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 const struct srdma_burst *b)
 {
 	u32 end = srdma_msg_end(msg);
+	u32 asked;
 
 	if (b->resend)
 		note_asked_again(req, b, end);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
-	msg->asked = msg->npsn;
+	asked = msg->npsn;
 	if (msg->op == SRDMA_WR_READ)
-		msg->asked = srdma_psn_dist(msg->psn, b->psn) +
-			     srdma_burst_packets(b->len, req->mtu_shift);
-	if (msg->asked > msg->high)
-		msg->far = msg->asked;
-	if (msg->asked != msg->npsn)
-		return note_part(req, msg, b->resend);
+		asked = srdma_psn_dist(msg->psn, b->psn) +
+			srdma_burst_packets(b->len, req->mtu_shift);
+	if (asked > msg->high)
+		msg->far = asked;
+	/* What is new is not of the round. */
+	if (b->resend)
+		msg->asked = asked;
+	if (asked != msg->npsn)
+		return note_part(req, msg, asked, b->resend);
 	msg->cut = false;
 	msg->lost = false;
 	return end;

@@ -257,11 +257,12 @@ void srdma_req_set_patience(struct srdma_rc_req *req);
  */
 void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
 
-/* The answer to @psn measures a round trip. */
+/* The answer to @psn measures a round trip; if it went @again, maybe of the first. */
 static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,
-				       u64 now)
+				       bool again, u64 now)
 {
 	req->rtt_timed = true;
+	req->rtt_again = again;
 	req->rtt_psn = psn;
 	req->rtt_una = req->una_psn;
 	req->rtt_at = now;

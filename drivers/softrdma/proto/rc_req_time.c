@@ -156,7 +156,7 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 	u32 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
 	u32 times;
 
-	if (!req->rtt_min_ns || rtt < req->rtt_min_ns)
+	if (!req->rtt_again && (!req->rtt_min_ns || rtt < req->rtt_min_ns))
 		req->rtt_min_ns = rtt;
 	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS || rtt > 2 * req->rtt_min_ns)
 		return;
@@ -202,6 +202,9 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	u64 off;
 
 	req->rtt_timed = false;
+	/* It is the answer to the first copy. */
+	if (req->rtt_again && rtt < req->rtt_min_ns)
+		return;
 	req->backoff = 0;
 	req->probed = false;
 	widen(req, rtt);

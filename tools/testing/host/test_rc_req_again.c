@@ -58,6 +58,24 @@ TEST(req_again__a_numbered_nak_asks_for_one_packet)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
+/* What had only been late is answered sooner than the path is long. */
+TEST(req_again__an_answer_to_a_late_packet_is_not_measured)
+{
+	begin_writes();
+	ack(11);
+	EXPECT_EQ(req.rtt_min_ns, 50 * US);
+	push(SRDMA_WR_WRITE, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 60 * US;
+	no_holes();
+	pkt.stamp = 9;
+	EXPECT_EQ(nak(13, 0), SRDMA_REQ_RETRY);
+	expect_again(13, 1, 9);
+	now += US;
+	ack(15);
+	EXPECT_EQ(req.rtt_min_ns, 50 * US);
+}
+
 /* Without a number all of it. */
 TEST(req_again__a_plain_nak_goes_back)
 {

@@ -253,6 +253,50 @@ TEST(req_far__what_was_refused_is_measured)
 	EXPECT_EQ(req.srtt_ns, 10 * MS);
 }
 
+/* Unless that comes sooner than any answer can: then the first copy was only late. */
+TEST(req_far__an_answer_to_a_late_first_copy_is_not_measured)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 12 * MS;
+	ack(0);
+	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
+	EXPECT_EQ(req.srtt_ns, 12 * MS);
+	push(SRDMA_WR_SEND, 2 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 13 * MS;
+	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	now += MS;
+	ack(2);
+	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
+	EXPECT_EQ(req.srtt_ns, 12 * MS);
+	/* One that may be its own is, but does not show how short the path is. */
+	push(SRDMA_WR_SEND, 2 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 12 * MS;
+	EXPECT_EQ(nak(3, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	now += 20 * MS;
+	ack(4);
+	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
+	EXPECT_EQ(req.srtt_ns, 13 * MS);
+}
+
+TEST(req_far__a_second_copy_is_no_shortest_trip)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 12 * MS;
+	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	now += MS;
+	ack(0);
+	EXPECT_EQ(req.rtt_min_ns, 0);
+}
+
 /* ---- the window ---- */
 
 static void begin_wide(void)

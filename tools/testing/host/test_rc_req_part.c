@@ -244,6 +244,29 @@ TEST(req_part__answer_to_a_probe_says_what_is_lost)
 	expect_asks(4, 8, true);
 }
 
+/* A part that is asked for meanwhile belongs to no round of holes. */
+TEST(req_part__lost_again_while_new_parts_are_asked_for)
+{
+	begin_two_parts(20);
+	req.anew = true;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
+	/* Its answer is lost. */
+	expect_asks(1, 2, true);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 3, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU), SRDMA_REQ_PLACE);
+	expect_asks(5, 6, true);
+	req.cwnd = 8;
+	expect_asks(8, 12, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_ONLY, 5, MTU), SRDMA_REQ_PLACE);
+	expect_asks(1, 2, true);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_ONLY, 1, MTU), SRDMA_REQ_PLACE);
+	req.cwnd = 8;
+	expect_asks(12, 16, false);
+}
+
 /* A peer that does not begin its answers anew is asked when a part has come. */
 TEST(req_part__rest_of_an_answer_by_who_goes_on)
 {

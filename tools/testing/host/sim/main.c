@@ -21,6 +21,12 @@
 #define REPORTS_MAX	10u
 #define JOBS_MAX	64u
 
+/*
+ * So few bits for what is kept behind holes that they run out, which else never comes
+ * up. READs are slower then.
+ */
+#define FEW_BITS	(SRDMA_REQ_KEPT < 2048)
+
 /* With this many seeds every verdict must have come up. */
 #define SEEDS_ENOUGH	5000u
 
@@ -149,7 +155,7 @@ static int run_seeds(const struct options *o)
 	printf("sim: %.0f seeds/s, %.0f packets/s\n",
 	       (sum.passed + sum.failed) / begin, sum.packets / begin);
 	missing = seen_print(&sum.seen);
-	if (o->seeds < SEEDS_ENOUGH || sim.rough)
+	if (o->seeds < SEEDS_ENOUGH || sim.rough || !FEW_BITS)
 		missing = 0;
 	if (missing)
 		printf("sim: %u verdicts never came up\n", missing);
@@ -246,6 +252,7 @@ static int run_goodput(void)
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 65536, 64 },
 		{ "READ 4 KB", SRDMA_WR_READ, 4096, 256 },
 		{ "READ 64 KB", SRDMA_WR_READ, 65536, 64 },
+		{ "READ 1000 KB", SRDMA_WR_READ, 1000 << 10, 16 },
 	};
 	bool good = true;
 	u32 i;
@@ -338,6 +345,89 @@ static int run_distance(void)
 	return !good;
 }
 
+#define FAR_SEEDS	5u
+
+/* Between two that hold back, a train that is lost costs what it takes to send it. */
+static bool print_far_loss(const struct line *line, const char *name, u8 op,
+			   u32 rtt_us)
+{
+	double part[FAR_SEEDS], sent[FAR_SEEDS];
+	u32 seed;
+
+	for (seed = 1; seed <= FAR_SEEDS; seed++) {
+		program_make_far_loss(&sim, seed, op, 1000 << 10, line->count, rtt_us,
+				      line->ps_byte);
+		sim.payload = 0;
+		sim.on_wire = 0;
+		run_all(&sim);
+		if (sim.failed)
+			return false;
+		part[seed - 1] = (double)sim.payload * line->ps_byte / 1000 /
+				 sim.done_at;
+		sent[seed - 1] = (double)sim.on_wire / sim.payload;
+	}
+	qsort(part, FAR_SEEDS, sizeof(part[0]), by_size);
+	qsort(sent, FAR_SEEDS, sizeof(sent[0]), by_size);
+	printf("  %-10s %-5s %6.1f ms  %3.0f %% of the line, %.3f sent for each needed\n",
+	       line->name, name, rtt_us / 1e3, 100 * part[FAR_SEEDS / 2],
+	       sent[FAR_SEEDS - 1]);
+	return part[FAR_SEEDS / 2] > 0.8 && sent[FAR_SEEDS - 1] < 1.02;
+}
+
+static int run_far_loss(void)
+{
+	static const struct line line = { "200 Mbit/s", 40000, 50, 50000 };
+	static const u32 rtt_us[] = { 10000, 50000 };
+	bool good = true;
+	u32 i;
+
+	printf("distance, with 0.1 %% of the trains lost:\n");
+	for (i = 0; i < sizeof(rtt_us) / sizeof(rtt_us[0]); i++) {
+		good &= print_far_loss(&line, "SEND", SRDMA_WR_SEND, rtt_us[i]);
+		good &= print_far_loss(&line, "WRITE", SRDMA_WR_WRITE, rtt_us[i]);
+		good &= print_far_loss(&line, "READ", SRDMA_WR_READ, rtt_us[i]);
+	}
+	if (!good)
+		printf("sim: a train that is lost costs too much\n");
+	return !good;
+}
+
+/* Trains overtake each other, and nothing is lost. */
+static bool print_shuffle(const char *name, u8 op, u32 len, u32 count, double most)
+{
+	u64 payload = 0, on_wire = 0, took = 0;
+	u32 seed;
+
+	for (seed = 1; seed <= GOODPUT_SEEDS; seed++) {
+		program_make_shuffle(&sim, seed, op, len, count);
+		sim.payload = 0;
+		sim.on_wire = 0;
+		run_all(&sim);
+		if (sim.failed)
+			return false;
+		payload += sim.payload;
+		on_wire += sim.on_wire;
+		took += sim.done_at;
+	}
+	printf("  %-5s %4u KB  %4.0f MB/s, %.3f sent for each needed\n", name, len >> 10,
+	       1000.0 * payload / took, (double)on_wire / payload);
+	return 1000.0 * payload / took > 45 && on_wire < most * payload;
+}
+
+static int run_shuffle(void)
+{
+	bool good = true;
+
+	printf("trains take 0.5 to 1.5 ms, and overtake each other:\n");
+	good &= print_shuffle("WRITE", SRDMA_WR_WRITE, 64 << 10, 100, 1.01);
+	good &= print_shuffle("SEND", SRDMA_WR_SEND, 64 << 10, 100, 1.01);
+	good &= print_shuffle("READ", SRDMA_WR_READ, 64 << 10, 100, 1.25);
+	good &= print_shuffle("READ", SRDMA_WR_READ, 1000 << 10, 20, 4);
+	if (!good)
+		printf("sim: what was overtaken is taken for lost\n");
+	return !good;
+}
+
 /**
  * struct slow - a line with a queue that is shorter than a window
  * @name: as printed
@@ -368,7 +458,7 @@ static bool print_queue(const struct slow *slow, const char *name, u8 op, u32 le
 	printf("  %-10s %-5s %4u KB  %3.0f %% of the line, %.2f sent for each needed\n",
 	       slow->name, name, len >> 10, 100 * part, sent);
 	if (op == SRDMA_WR_READ && (len > 64 << 10 || slow->ps_byte > 100000))
-		return !sim.failed && part > 0.1 && sent < 2.5;
+		return !sim.failed && part > 0.6 && sent < 2.2;
 	return !sim.failed && part > 0.6 && sent < 1.13;
 }
 
@@ -430,6 +520,17 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	return o->jobs && o->jobs <= JOBS_MAX;
 }
 
+/* Sanitizers make them slow, and see nothing new in the longest ones. */
+static int print_figures(bool all)
+{
+	int ret;
+
+	if (sim.rough || FEW_BITS)
+		return 0;
+	ret = run_goodput() | run_distance() | run_queue();
+	return all ? ret | run_far_loss() | run_shuffle() : ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {
@@ -452,6 +553,6 @@ int main(int argc, char **argv)
 	net_init();
 	if (o.one)
 		return run_one(&o);
-	ret = sim.rough ? 0 : run_goodput() | run_distance() | run_queue();
+	ret = print_figures(o.seeds >= SEEDS_ENOUGH);
 	return run_seeds(&o) | ret;
 }

@@ -89,8 +89,10 @@ struct frame *net_frame(struct sim *s, struct node *from,
 	return f;
 }
 
-bool net_train_lost(struct sim *s)
+bool net_begin_train(struct sim *s)
 {
+	if (s->p.net.shuffle_ns)
+		s->train_late = rnd_below(&s->rng, s->p.net.shuffle_ns);
 	return rnd_chance(&s->rng, s->p.net.train_loss);
 }
 
@@ -110,6 +112,10 @@ static void deliver(struct sim *s, struct node *from, struct frame *f)
 	const struct net_params *net = &s->p.net;
 	u64 at = from->link_free + net->delay_ns;
 
+	if (net->shuffle_ns) {
+		event_add(s, at + s->train_late, EV_FRAME, from->peer, f);
+		return;
+	}
 	if (net->jitter_ns)
 		at += rnd_below(&s->rng, net->jitter_ns);
 	if (rnd_chance(&s->rng, net->late)) {

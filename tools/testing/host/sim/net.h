@@ -17,8 +17,8 @@ struct frame *net_frame(struct sim *s, struct node *from,
 /* Puts it on the wire, or loses it if @lost. */
 void net_send(struct sim *s, struct node *from, struct frame *f, bool lost);
 
-/* Is a whole burst lost at once? */
-bool net_train_lost(struct sim *s);
+/* A burst is to be sent. Is it lost as a whole? */
+bool net_begin_train(struct sim *s);
 
 /* Checks and parses a frame that arrived; false: it is dropped. */
 bool net_receive(struct sim *s, struct node *to, struct frame *f);

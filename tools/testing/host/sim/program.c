@@ -267,6 +267,8 @@ static void make_net(struct sim *s)
 	if (rnd_chance(r, 5000))
 		net->jitter_ns = rnd_below(r, net->delay_ns + 1);
 	net->late_ns = RND_PICK(r, 2000, 50000, 1000000);
+	if (rnd_chance(r, 1000))
+		net->shuffle_ns = 1 + rnd_below(r, net->delay_ns + 20000);
 }
 
 static u32 pick_psn(struct rng *r)
@@ -330,6 +332,7 @@ static void make_rough(struct sim *s)
 	s->p.net.late = 500;
 	s->p.net.spoil = 500;
 	s->p.net.late_ns = 300000;
+	s->p.net.shuffle_ns = 0;
 	for (id = 0; id < 2; id++) {
 		struct node_params *p = &s->p.node[id];
 
@@ -508,13 +511,38 @@ void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 	make_alike(s, op, len, count);
 }
 
+/* As many as can be on the way. */
+#define HOLDS_ALL	8192u
+
+static void hold_back(struct sim *s, u64 seed)
+{
+	s->rng.s = seed;
+	s->p.seed = seed;
+	s->p.node[0].holds = HOLDS_ALL;
+	s->p.node[1].holds = HOLDS_ALL;
+}
+
+void program_make_far_loss(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
+			   u32 rtt_us, u32 ps_byte)
+{
+	program_make_distance(s, op, len, count, rtt_us, ps_byte);
+	hold_back(s, seed);
+	s->p.net.train_loss = 10;
+}
+
+void program_make_shuffle(struct sim *s, u64 seed, u8 op, u32 len, u32 count)
+{
+	program_make_distance(s, op, len, count, 1000, 800);
+	hold_back(s, seed);
+	s->p.net.shuffle_ns = 1000000;
+}
+
 void program_make_queue(struct sim *s, u8 op, u32 len, u32 count, u32 queue_us,
 			u32 ps_byte)
 {
 	program_make_distance(s, op, len, count, 100, ps_byte);
+	hold_back(s, 1);
 	s->p.net.queue_ns = queue_us * 1000;
-	s->p.node[0].holds = 1000;
-	s->p.node[1].holds = 1000;
 }
 
 static void describe_node(const struct sim *s, u32 id)
@@ -539,10 +567,11 @@ void program_describe(const struct sim *s)
 	const struct net_params *n = &s->p.net;
 
 	printf("seed %llu: %s, MTU %u, of 10000: loss %u, train loss %u, "
-	       "dup %u, late %u, spoil %u, mark %u, join %u; delay %u + %u ns\n",
+	       "dup %u, late %u, spoil %u, mark %u, join %u; delay %u + %u ns, "
+	       "shuffle %u ns\n",
 	       (unsigned long long)s->p.seed, s->p.uc ? "UC" : "RC",
 	       s->p.mtu, n->loss, n->train_loss, n->dup, n->late, n->spoil, n->mark,
-	       n->join, n->delay_ns, n->jitter_ns);
+	       n->join, n->delay_ns, n->jitter_ns, n->shuffle_ns);
 	describe_node(s, 0);
 	describe_node(s, 1);
 }

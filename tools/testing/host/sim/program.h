@@ -27,6 +27,16 @@ void program_make_goodput(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
 void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 			   u32 rtt_us, u32 ps_byte);
 
+/* The same, where one of 1000 trains is lost, between two that hold back. */
+void program_make_far_loss(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
+			   u32 rtt_us, u32 ps_byte);
+
+/*
+ * The same over 10 Gbit/s, where each train takes half a millisecond, and up to one
+ * more, so that they overtake each other.
+ */
+void program_make_shuffle(struct sim *s, u64 seed, u8 op, u32 len, u32 count);
+
 /*
  * The fixed scenario of a short queue: the same, over a line of a short round trip,
  * which loses what would wait for longer than @queue_us.

@@ -148,7 +148,7 @@ static void send_burst(struct sim *s, struct node *n,
 		       const struct srdma_rc_burst *b)
 {
 	const struct entry *e = &n->prog[b->idx];
-	bool lost = net_train_lost(s);
+	bool lost = net_begin_train(s);
 	u32 i, part;
 
 	for (i = 0; i < b->b.count; i += part) {

@@ -300,7 +300,7 @@ static bool send_read(struct sim *s, struct node *n,
 {
 	const struct entry *e = &n->peer->prog[(out->rkey - RKEY_BASE) %
 					       MSGS_MAX];
-	bool lost = net_train_lost(s);
+	bool lost = net_begin_train(s);
 	struct frame *f;
 	u8 *payload;
 	u32 i;

@@ -163,6 +163,7 @@ struct frame {
  * @delay_ns: time on the way
  * @jitter_ns: up to that much more
  * @late_ns: how late a late one is
+ * @shuffle_ns: each burst takes up to that much more, and none waits for another
  * @ps_byte: picoseconds a byte takes on the wire
  * @queue_ns: what would wait for it longer than that is lost; 0: nothing
  */
@@ -177,6 +178,7 @@ struct net_params {
 	u32 delay_ns;
 	u32 jitter_ns;
 	u32 late_ns;
+	u32 shuffle_ns;
 	u32 ps_byte;
 	u32 queue_ns;
 };
@@ -372,6 +374,7 @@ struct node {
  * @rng: what happens on the way
  * @now: virtual time, ns
  * @node: both ends
+ * @train_late: how much longer the burst takes that is being sent, ns
  * @packets: put on the wire
  * @again: of them, those of a requester that had been on it before
  * @on_wire: payload bytes of both ends' packets put on the wire
@@ -388,6 +391,7 @@ struct sim {
 	struct rng rng;
 	u64 now;
 	struct node node[2];
+	u64 train_late;
 	u64 packets;
 	u64 again;
 	u64 on_wire;

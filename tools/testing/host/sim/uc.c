@@ -22,7 +22,7 @@ static void send_burst(struct sim *s, struct node *n,
 		       const struct srdma_rc_burst *b)
 {
 	const struct entry *e = &n->prog[b->idx];
-	bool lost = net_train_lost(s);
+	bool lost = net_begin_train(s);
 	struct srdma_pkt pkt;
 	struct frame *f;
 	u8 *payload;
@@ -173,7 +173,7 @@ void uc_request(struct sim *s, struct node *n, struct frame *f)
 {
 	const struct net_params *net = &s->p.net;
 	bool clean = !net->loss && !net->train_loss && !net->dup &&
-		     !net->late && !net->spoil;
+		     !net->late && !net->spoil && !net->shuffle_ns;
 	struct srdma_rc_resp_act act;
 	enum srdma_uc_verdict v;
 
