@@ -20,6 +20,12 @@
 /* What is held opens the window again, but by no more than this, packets. */
 #define HELD_OPENS_MOST	256u
 
+/*
+ * Or by another window, as long as no more bytes than this come behind the hole: what a
+ * peer cannot hold has to be repeated. Ours holds skbs of 4 MB.
+ */
+#define HELD_OPENS_UP_TO	(3u << 20)
+
 static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
 {
 	return &req->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
@@ -51,6 +57,14 @@ noinline void srdma_req_repeat_missing(struct srdma_rc_req *req,
 	queue_missing(req, nak->psn, srdma_psn_next(nak->psn), nak->stamp);
 }
 
+static u32 opened_by(const struct srdma_rc_req *req, u32 held)
+{
+	u32 room = HELD_OPENS_UP_TO >> req->mtu_shift;
+
+	room -= min(room, req->cwnd);
+	return min(held, max(min(room, req->cwnd), HELD_OPENS_MOST));
+}
+
 noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 				   const struct srdma_pkt *pkt)
 {
@@ -60,7 +74,7 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
 		return;
 	req->held_all = min_t(u32, pkt->aeth.held, most);
-	req->held = min(req->held_all, max(req->cwnd, HELD_OPENS_MOST));
+	req->held = opened_by(req, req->held_all);
 	/* What was reported before is not new. */
 	if (req->stamp == pkt->stamp)
 		return;

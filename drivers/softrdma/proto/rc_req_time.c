@@ -11,6 +11,7 @@
  * long as the one before.
  */
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -146,22 +147,29 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 }
 
 /*
- * Of a long path more may be on the way, as long as it is not rather a queue that
- * made it long. When a trip is measured, twice what it delivered is on the way: so
- * the window may grow to four times that, and double in the next trip, too. When a
- * queue begins to fill, to twice that.
+ * Of a long path more may be on the way than @win_near, as long as it is not rather a
+ * queue that made it long. When a trip is measured, twice what it delivered is on the
+ * way: so the window may grow to four times what the path holds, and double in the next
+ * trip, too. When a queue begins to fill, to twice that; and when it holds more than the
+ * path does, the window had grown too far.
  */
 static void widen(struct srdma_rc_req *req, u64 rtt)
 {
-	u32 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
-	u32 times;
+	u64 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
+	u32 holds;
 
 	if (!req->rtt_again && (!req->rtt_min_ns || rtt < req->rtt_min_ns))
 		req->rtt_min_ns = rtt;
-	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS || rtt > 2 * req->rtt_min_ns)
+	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS)
 		return;
-	times = rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
-	req->win_top = clamp(times * delivered, req->win_top, req->win_max);
+	holds = div64_u64(delivered * req->rtt_min_ns, rtt);
+	if (rtt > 2 * req->rtt_min_ns) {
+		req->win_top = min(req->win_top, max(2 * holds, req->win_near));
+		req->cwnd = min(req->cwnd, req->win_top);
+		return;
+	}
+	holds *= rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
+	req->win_top = clamp(holds, req->win_top, req->win_max);
 }
 
 /*

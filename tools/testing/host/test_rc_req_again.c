@@ -313,6 +313,33 @@ TEST(req_again__between_lost_reads_nothing_is_sent_again)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
+/* How far the window is opened by 20000 packets that are held, if it is this. */
+static uint32_t opened(uint32_t window)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 60000 * MTU;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 60000 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	req.cwnd = window;
+	no_holes();
+	EXPECT_EQ(sack(-1, 3, 20000), SRDMA_REQ_SACK);
+	return req.held;
+}
+
+/* By another window, unless the peer could not hold as much: 3 MB in all. */
+TEST(req_again__what_is_held_opens_what_can_be_held)
+{
+	uint32_t most = (3 << 20) / MTU;
+
+	EXPECT_EQ(opened(100), 256);
+	EXPECT_EQ(opened(most / 4), most / 4);
+	EXPECT_EQ(opened(most - 1000), 1000);
+	EXPECT_EQ(opened(most - 10), 256);
+	EXPECT_EQ(opened(2 * most), 256);
+}
+
 /* A probe has all reported again; what it finds lost is lost behind it as well. */
 TEST(req_again__a_probe_asks_for_all)
 {

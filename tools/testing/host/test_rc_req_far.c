@@ -345,12 +345,17 @@ TEST(req_far__not_when_a_queue_makes_it_long)
 	push(SRDMA_WR_WRITE, 4000 * MTU, 0);
 	EXPECT_EQ(trip(&step, 10 * MS), 40);
 	EXPECT_EQ(req.win_top, 160);
+	/* More is in it than on the path: too much. Twice what the path holds remains. */
 	EXPECT_EQ(trip(&step, 21 * MS), 80);
-	EXPECT_EQ(trip(&step, 21 * MS), 160);
-	EXPECT_EQ(trip(&step, 21 * MS), 160);
-	EXPECT_EQ(req.win_top, 160);
-	EXPECT_EQ(trip(&step, 20 * MS), 160);
-	EXPECT_EQ(req.win_top, 320);
+	EXPECT_EQ(req.win_top, 76);
+	EXPECT_EQ(trip(&step, 21 * MS), 76);
+	EXPECT_EQ(req.win_top, 72);
+	EXPECT_EQ(trip(&step, 20 * MS), 72);
+	EXPECT_EQ(req.win_top, 72);
+	/* Never less than on a short path. */
+	EXPECT_EQ(trip(&step, 100 * MS), 72);
+	EXPECT_EQ(req.win_top, 40);
+	EXPECT_EQ(trip(&step, 100 * MS), 40);
 }
 
 /* It is to double in the next trip as well, but not into a queue. */

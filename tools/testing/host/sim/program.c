@@ -511,15 +511,15 @@ void program_make_distance(struct sim *s, u8 op, u32 len, u32 count,
 	make_alike(s, op, len, count);
 }
 
-/* As many as can be on the way. */
-#define HOLDS_ALL	8192u
+/* The driver holds skbs of 4 MB. */
+#define HOLDS_MOST	3800u
 
 static void hold_back(struct sim *s, u64 seed)
 {
 	s->rng.s = seed;
 	s->p.seed = seed;
-	s->p.node[0].holds = HOLDS_ALL;
-	s->p.node[1].holds = HOLDS_ALL;
+	s->p.node[0].holds = HOLDS_MOST;
+	s->p.node[1].holds = HOLDS_MOST;
 }
 
 void program_make_far_loss(struct sim *s, u64 seed, u8 op, u32 len, u32 count,
