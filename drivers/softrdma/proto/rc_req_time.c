@@ -156,7 +156,7 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 static void widen(struct srdma_rc_req *req, u64 rtt)
 {
 	u64 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
-	u32 holds;
+	u32 holds, times;
 
 	if (!req->rtt_again && (!req->rtt_min_ns || rtt < req->rtt_min_ns))
 		req->rtt_min_ns = rtt;
@@ -168,8 +168,8 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 		req->cwnd = min(req->cwnd, req->win_top);
 		return;
 	}
-	holds *= rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
-	req->win_top = clamp(holds, req->win_top, req->win_max);
+	times = rtt > req->rtt_min_ns + req->rtt_min_ns / 4 ? 2 : 4;
+	req->win_top = clamp(times * holds, req->win_top, req->win_max);
 }
 
 /*

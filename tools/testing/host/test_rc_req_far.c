@@ -253,32 +253,37 @@ TEST(req_far__what_was_refused_is_measured)
 	EXPECT_EQ(req.srtt_ns, 10 * MS);
 }
 
+static void send_and_wait(uint32_t len, uint64_t wait)
+{
+	push(SRDMA_WR_SEND, len, SRDMA_WR_SIGNALED);
+	send_all();
+	now += wait;
+}
+
+/* All from @step on goes again. */
+static void go_back_and_wait(uint32_t step, uint64_t wait)
+{
+	EXPECT_EQ(nak(step, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
+	send_all();
+	now += wait;
+}
+
 /* Unless that comes sooner than any answer can: then the first copy was only late. */
 TEST(req_far__an_answer_to_a_late_first_copy_is_not_measured)
 {
 	begin_far();
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	send_all();
-	now += 12 * MS;
+	send_and_wait(1, 12 * MS);
 	ack(0);
 	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
 	EXPECT_EQ(req.srtt_ns, 12 * MS);
-	push(SRDMA_WR_SEND, 2 * MTU, SRDMA_WR_SIGNALED);
-	send_all();
-	now += 13 * MS;
-	EXPECT_EQ(nak(1, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
-	send_all();
-	now += MS;
+	send_and_wait(2 * MTU, 13 * MS);
+	go_back_and_wait(1, MS);
 	ack(2);
 	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
 	EXPECT_EQ(req.srtt_ns, 12 * MS);
 	/* One that may be its own is, but does not show how short the path is. */
-	push(SRDMA_WR_SEND, 2 * MTU, SRDMA_WR_SIGNALED);
-	send_all();
-	now += 12 * MS;
-	EXPECT_EQ(nak(3, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
-	send_all();
-	now += 20 * MS;
+	send_and_wait(2 * MTU, 12 * MS);
+	go_back_and_wait(3, 20 * MS);
 	ack(4);
 	EXPECT_EQ(req.rtt_min_ns, 12 * MS);
 	EXPECT_EQ(req.srtt_ns, 13 * MS);
@@ -287,12 +292,8 @@ TEST(req_far__an_answer_to_a_late_first_copy_is_not_measured)
 TEST(req_far__a_second_copy_is_no_shortest_trip)
 {
 	begin_far();
-	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
-	send_all();
-	now += 12 * MS;
-	EXPECT_EQ(nak(0, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
-	send_all();
-	now += MS;
+	send_and_wait(1, 12 * MS);
+	go_back_and_wait(0, MS);
 	ack(0);
 	EXPECT_EQ(req.rtt_min_ns, 0);
 }
