@@ -4,6 +4,7 @@
  * a test can see whether it finds them. Loading it does what the parameter says
  * and refuses to load, so that it can be loaded again.
  */
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -15,6 +16,9 @@
 
 /* As tools/testing/uml/run expects. */
 #define LEAKED	400
+
+/* Objects among these that a stale pointer refers to. */
+#define STALE	20
 
 static char *what = "";
 module_param(what, charp, 0);
@@ -64,6 +68,25 @@ static void plant_leak_in_recycled_pages(void)
 	memset(objects, 0, sizeof(objects));
 	kmem_cache_shrink(cache);
 	plant_leak();
+}
+
+/*
+ * The same between objects to which stale pointers refer: what these hold, of when
+ * they were free, must not hide their neighbours.
+ */
+static void plant_leak_behind_stale_pointers(void)
+{
+	void **stale = kcalloc(STALE, sizeof(*stale), GFP_KERNEL);
+	int i, leaked = 0;
+
+	if (!stale)
+		return;
+	kmemleak_not_leak(stale);
+	for (i = 0; i < STALE; i++) {
+		stale[i] = kmalloc(100, GFP_KERNEL);
+		for (; leaked < LEAKED * (i + 1) / STALE; leaked++)
+			sink = !kmalloc(100, GFP_KERNEL);
+	}
 }
 
 static void plant_use_after_free(void)
@@ -151,6 +174,7 @@ static const struct {
 	{ "none", plant_none },
 	{ "leak", plant_leak },
 	{ "leak_in_recycled_pages", plant_leak_in_recycled_pages },
+	{ "leak_behind_stale_pointers", plant_leak_behind_stale_pointers },
 	{ "use_after_free", plant_use_after_free },
 	{ "vmalloc_overrun", plant_vmalloc_overrun },
 	{ "bad_index", plant_bad_index },
