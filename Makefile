@@ -20,7 +20,7 @@ FUZZ := tools/testing/fuzz
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
 	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
-	bench-crc bench-cpus bench-crowd bench-scale docs install modules_install clean \
+	bench-crc bench-cpus bench-crowd bench-scale bench-smp docs install modules_install clean \
 	distclean
 
 all: module
@@ -97,6 +97,8 @@ Measuring
   make bench-crowd       1, 4 and 16 senders that share a slow line; QUICK=1
   make bench-scale       what many QPs and regions cost
   make bench-crc         how fast this CPU sums up and copies, in GB/s
+  make bench-smp         softrdma and rdma_rxe on two and four CPUs, and between two
+                         machines, in time
   make bench-cpus        do two QPs on two CPUs slow each other down? In user space,
                          on two CPUs of this machine
 
@@ -222,6 +224,9 @@ bench-crowd:
 
 bench-scale:
 	@scripts/bench-scale
+
+bench-smp:
+	@scripts/bench-smp
 
 bench-crc:
 	@scripts/deps host

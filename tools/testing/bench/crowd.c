@@ -17,7 +17,6 @@
  * perftest's do, would measure the scheduler. What has arrived of a message is seen
  * in memory: each KB of it bears the number of the message.
  */
-#include <infiniband/verbs.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -29,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rc.h"
 #include "sockets.h"
 
 #define PORT		18517		/* of tcp's data the next one */
@@ -156,12 +156,7 @@ static int accept_one(int listening)
 
 static void open_device(void)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
-
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), device))
-			ctx = ibv_open_device(list[i]);
+	ctx = open_by_name(device);
 	if (!ctx || ibv_query_gid(ctx, 1, gid_index, &gid))
 		die("device");
 	pd = ibv_alloc_pd(ctx);
@@ -200,42 +195,13 @@ static void connect_qp(struct peer *p)
 {
 	struct hello mine = { p->qp->qp_num, p->mr->rkey, (uintptr_t)p->buf,
 			      gid };
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ,
-		.path_mtu = IBV_MTU_1024,
-		.max_dest_rd_atomic = READS,
-		.max_rd_atomic = READS,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr = {
-			.is_global = 1,
-			.port_num = 1,
-			.grh = { .sgid_index = gid_index, .hop_limit = 64 },
-		},
-	};
-	int bad;
+	struct rc_way way = { .gid_index = gid_index, .reads = READS };
 
 	put(p->control, &mine, sizeof(mine));
 	get(p->control, &p->other, sizeof(p->other));
-	attr.dest_qp_num = p->other.qpn;
-	attr.ah_attr.grh.dgid = p->other.gid;
-	bad = ibv_modify_qp(p->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-			    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	attr.qp_state = IBV_QPS_RTR;
-	bad = bad ?: ibv_modify_qp(p->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				   IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				   IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				   IBV_QP_MIN_RNR_TIMER);
-	attr.qp_state = IBV_QPS_RTS;
-	bad = bad ?: ibv_modify_qp(p->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-	if (bad)
+	way.qpn = p->other.qpn;
+	way.gid = p->other.gid;
+	if (connect_rc(p->qp, &way))
 		die("connect QP");
 }
 

@@ -11,7 +11,6 @@
  *
  * Run where a nanosecond is an instruction (scripts/bench-scale).
  */
-#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "rc.h"
 
 #define OBJECTS		10000
 #define SOME		1000	/* the first ones and the last ones */
@@ -71,12 +72,7 @@ static double now_ns(void)
 
 static void open_device(const char *name)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
-
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
+	ctx = open_by_name(name);
 	if (!ctx || ibv_query_gid(ctx, 1, gid_index, &gid))
 		die("no such device or GID");
 	pd = ibv_alloc_pd(ctx);
@@ -106,39 +102,10 @@ static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr)
 
 static void connect_to(struct ibv_qp *qp, uint32_t qpn)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = qpn,
-		.max_dest_rd_atomic = 1,
-		.max_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr = {
-			.is_global = 1,
-			.port_num = 1,
-			.grh = { .dgid = gid, .sgid_index = gid_index,
-				 .hop_limit = 64 },
-		},
-	};
-	int bad;
+	struct rc_way way = { .qpn = qpn, .gid = gid, .gid_index = gid_index,
+			      .reads = 1 };
 
-	bad = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-			    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	attr.qp_state = IBV_QPS_RTR;
-	bad = bad ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				   IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				   IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				   IBV_QP_MIN_RNR_TIMER);
-	attr.qp_state = IBV_QPS_RTS;
-	bad = bad ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				   IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-	if (bad)
+	if (connect_rc(qp, &way))
 		die("cannot connect");
 }
 
