@@ -63,19 +63,25 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @tasklet: continues in softirq
  * @idle: completed when the owner leaves a stopped engine;
  *	srdma_engine_stop() waits for it
+ * @line: fills a cache line, if the engine begins at one
  *
  * Any CPU writes the first line, up to @run; the owner's CPU, the rest.
  */
 struct srdma_engine {
-	atomic_t state;
-	u32 bytes_in;
-	unsigned long events;
-	u32 room;
-	struct sk_buff_head inbox;
-	struct srdma_backlog *backlog;
-	srdma_engine_run_t run;
+	union {
+		struct {
+			atomic_t state;
+			u32 bytes_in;
+			unsigned long events;
+			u32 room;
+			struct sk_buff_head inbox;
+			struct srdma_backlog *backlog;
+			srdma_engine_run_t run;
+		};
+		u8 line[SMP_CACHE_BYTES];
+	};
 
-	struct sk_buff *taken ____cacheline_aligned;
+	struct sk_buff *taken;
 	u32 bytes_out;
 	u32 held;
 	u32 rounds;
@@ -84,7 +90,6 @@ struct srdma_engine {
 	struct completion *idle;
 };
 
-static_assert(IS_ALIGNED(offsetof(struct srdma_engine, taken), SMP_CACHE_BYTES));
 
 /* What waits beyond this, in bytes, is looked at more closely. */
 #define SRDMA_ENGINE_LAGS	SZ_2K

@@ -40,7 +40,7 @@ static void begin(struct kunit *test, struct lending *l)
 	KUNIT_ASSERT_NOT_NULL(test, l->qp);
 	l->qp->state = IB_QPS_RTS;
 	l->qp->qpn = QPN;
-	l->qp->req.who = w->who;
+	l->qp->who = w->who;
 	srdma_loans_init(&l->qp->req.loans, 4);
 	KUNIT_ASSERT_TRUE(test, srdma_loans_are_open(&l->qp->req.loans, NULL));
 	KUNIT_ASSERT_EQ(test, srdma_table_reserve(&w->dev->qps, QPN), 0);

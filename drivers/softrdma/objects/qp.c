@@ -3,6 +3,8 @@
  * Queue pairs, for all their users: finding one, holding a reference, what its
  * state allows, the error state, and events to its consumer.
  */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "base/bounds.h"
@@ -51,8 +53,39 @@ struct srdma_qp *srdma_qp_alloc(void)
 	return qp;
 }
 
+/**
+ * srdma_qp_calloc - memory that an engine of a QP needs
+ * @qp: queue pair
+ * @count: how many
+ * @bytes: of each
+ * @gfp: how
+ *
+ * It is charged to the owner, on whose behalf the engine runs in whatever context.
+ *
+ * Return: zeroed memory, for kfree(), or NULL.
+ */
+void *srdma_qp_calloc(const struct srdma_qp *qp, u32 count, size_t bytes, gfp_t gfp)
+{
+	struct mem_cgroup *before;
+	void *mem;
+
+	if (!qp->owner)
+		return kcalloc(count, bytes, gfp);
+	before = set_active_memcg(qp->owner);
+	mem = kcalloc(count, bytes, gfp | __GFP_ACCOUNT);
+	set_active_memcg(before);
+	return mem;
+}
+
+/* One, where an engine runs. */
+void *srdma_qp_zalloc(const struct srdma_qp *qp, size_t bytes)
+{
+	return srdma_qp_calloc(qp, 1, bytes, GFP_NOWAIT | __GFP_NOWARN);
+}
+
 void srdma_qp_free(struct srdma_qp *qp)
 {
+	mem_cgroup_put(qp->owner);
 	srdma_loans_uninit(&qp->req.loans);
 	kmem_cache_free(qps, qp);
 }

@@ -169,6 +169,10 @@ struct srdma_qp_attrs {
  * @av: where packets of a connected QP go; written under @mutex with the engines
  *	stopped
  * @attr: every attribute as set; likewise
+ * @who: on whose behalf it, or its peer, accesses memory
+ * @rq_who: on whose behalf receive buffers are accessed: an SRQ may have a
+ *	protection domain of its own
+ * @owner: cgroup that pays for what the engines allocate; NULL: nobody does
  * @refs: one until the verbs object and all that was sent are gone, and those of
  *	multicast groups. Look-ups and packets on their way in take none
  * @state_lock: guards changes of @state; nothing else is taken inside
@@ -217,6 +221,9 @@ struct srdma_qp {
 	struct ib_qp_cap cap;
 	struct srdma_av av;
 	struct srdma_qp_attrs attr;
+	struct srdma_mem_who who;
+	struct srdma_mem_who rq_who;
+	struct mem_cgroup *owner;
 
 	refcount_t refs ____cacheline_aligned;
 	spinlock_t state_lock;
@@ -246,7 +253,7 @@ struct srdma_qp {
 		      offsetof(struct srdma_qp, before) <			\
 		      offsetof(struct srdma_qp, first))
 
-SRDMA_QP_GROUP(refs, attr);
+SRDMA_QP_GROUP(refs, owner);
 SRDMA_QP_GROUP(send, drain_entry);
 SRDMA_QP_GROUP(recv, req);
 SRDMA_QP_GROUP(inflight, resp);
@@ -296,6 +303,8 @@ static inline bool srdma_qp_may(const struct srdma_qp *qp,
 }
 
 struct srdma_qp *srdma_qp_alloc(void);
+void *srdma_qp_calloc(const struct srdma_qp *qp, u32 count, size_t bytes, gfp_t gfp);
+void *srdma_qp_zalloc(const struct srdma_qp *qp, size_t bytes);
 void srdma_qp_put(struct srdma_qp *qp);
 void srdma_qp_free(struct srdma_qp *qp);
 

@@ -28,16 +28,6 @@ struct srdma_cursor {
 };
 
 /**
- * struct srdma_send_user - what the send engine of a user's QP needs besides
- * @owner: cgroup that pays for what the engine allocates; NULL without such
- * @slot: copy of the ring slot being decoded
- */
-struct srdma_send_user {
-	struct mem_cgroup *owner;
-	u64 slot[];
-};
-
-/**
  * struct srdma_failure - why a request fails, from when that is known until it
  *	completes so
  * @idx: index of the request
@@ -57,7 +47,7 @@ struct srdma_failure {
  * @rc: protocol state of an RC QP
  * @uc: protocol state of a UC, UD or GSI QP
  * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
- * @user: for QPs of user space
+ * @slot: copy of the ring slot being decoded; NULL: the rings are the kernel's
  * @loans: what they have lent; outlasts the engine (memory/loan.h)
  * @lent: UC: skbs with a loan that are to come back; of all times, as the next two
  * @returned: those that have; added where the skbs are freed
@@ -72,7 +62,6 @@ struct srdma_failure {
  * @last_qpn: QP that the last datagram went to
  * @gather: where sending stands
  * @place: where placing of responses stands
- * @who: on whose behalf memory is accessed
  * @mtu: path MTU, bytes
  * @drained: SQ_DRAINED was raised
  * @shown_window: packets that may be in flight, as last traced; 0: not yet
@@ -86,7 +75,7 @@ struct srdma_requester {
 		struct srdma_uc_req uc;
 	};
 	void *store;
-	struct srdma_send_user *user;
+	void *slot;
 	struct srdma_loans loans;
 	u32 lent;
 	atomic_t returned;
@@ -100,7 +89,6 @@ struct srdma_requester {
 	u32 last_qpn;
 	struct srdma_cursor gather;
 	struct srdma_cursor place;
-	struct srdma_mem_who who;
 	u32 mtu;
 	bool drained;
 	u32 shown_window;

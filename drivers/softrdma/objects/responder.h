@@ -18,16 +18,12 @@
  * struct srdma_responder - what the receive engine owns
  * @rc: protocol state of an RC QP
  * @uc: protocol state of a UC QP
- * @res: responses kept, for @rc
  * @rwqe: the receive request in use
  * @has_rwqe: @rwqe is one
  * @established: COMM_EST was raised
  * @last_wqe: LAST_WQE_REACHED was raised
  * @pos: where in the pieces of @rwqe placing stands
  * @path: way to the peer
- * @who: on whose behalf a peer accesses memory
- * @rq_who: on whose behalf receive buffers are accessed: an SRQ may have a
- *	protection domain of its own
  * @mtu: path MTU, bytes
  * @held: requests behind a hole, in order (responder/hold.c)
  * @held_from: the skb that is being looked at, if it has brought the last of them
@@ -41,15 +37,12 @@ struct srdma_responder {
 		struct srdma_rc_resp rc;
 		struct srdma_uc_resp uc;
 	};
-	struct srdma_rc_res *res;
 	struct srdma_rwqe *rwqe;
 	bool has_rwqe;
 	bool established;
 	bool last_wqe;
 	struct srdma_mem_pos pos;
 	struct srdma_path path;
-	struct srdma_mem_who who;
-	struct srdma_mem_who rq_who;
 	u32 mtu;
 	struct sk_buff_head held;
 	const struct sk_buff *held_from;

@@ -176,6 +176,17 @@ struct srdma_rc_again {
 };
 
 /**
+ * struct srdma_rc_req_mend - what a requester notes about losses
+ * @kept: a bit for each PSN, modulo their number: a READ response that is in place
+ *	behind a hole; those of no other PSNs are set
+ * @again: ring of what the peer has reported to be missing
+ */
+struct srdma_rc_req_mend {
+	u32 kept[SRDMA_REQ_KEPT / 32];
+	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
+};
+
+/**
  * struct srdma_rc_slow - how a requester sends while it is notified of congestion
  * @win: packets in flight, of SRDMA_SLOW_PACKET each, maybe less than one; 0: it is
  *	not
@@ -348,18 +359,18 @@ struct srdma_rc_req_attr {
  * @timeout: see struct srdma_rc_req_attr
  * @heard: the peer has answered something of this connection
  * @anew: its answer to a part of a READ began anew
- * @kept: a bit for each PSN, modulo their number: a READ response that is in place
- *	behind a hole; those of no other PSNs are set
- * @kept_count: number of them
+ * @mend: memory for what is noted about losses, zeroed, which the caller gives at the
+ *	first one (srdma_rc_req_lacks_mend()); without it no data is kept behind a hole,
+ *	and the peer is not told that this end knows selective acknowledges
+ * @kept_count: READ responses in place behind a hole
  * @late: quarters of a round trip that a response may come late by; 0 as long as
  *	none has
  * @asks: READs and atomics, or parts, that were asked for again
  * @late_at: when what is late is taken for lost, ns; 0 for nothing
  * @asked_psn: first PSN of the READ or atomic that was last asked for again
  * @asked_end: behind its last one; @asked_psn if that was needed
- * @again: ring of what the peer has reported to be missing
- * @again_out: the oldest of them
- * @again_count: their number
+ * @again_out: the oldest of what the peer has reported to be missing
+ * @again_count: number of these
  * @stamp: number of the last report; 0 as long as the peer is not known to hold
  *	anything back
  * @held: packets that it holds behind a hole, by its last acknowledge, as far as
@@ -445,14 +456,13 @@ struct srdma_rc_req {
 	u8 timeout;
 	bool heard;
 	bool anew;
-	u32 kept[SRDMA_REQ_KEPT / 32];
+	struct srdma_rc_req_mend *mend;
 	u32 kept_count;
 	u8 late;
 	u32 asks;
 	u64 late_at;
 	u32 asked_psn;
 	u32 asked_end;
-	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
 	u32 again_out;
 	u32 again_count;
 	u32 held;
@@ -572,6 +582,14 @@ bool srdma_rc_req_drained(const struct srdma_rc_req *req);
  */
 bool srdma_rc_req_expects(const struct srdma_rc_req *req,
 			  const struct srdma_pkt *pkt);
+
+/* Is @pkt, which is not expected, a sign of a loss, and no memory there for that? */
+static inline bool srdma_rc_req_lacks_mend(const struct srdma_rc_req *req,
+					   const struct srdma_pkt *pkt)
+{
+	return !req->mend &&
+	       (pkt->stamp || pkt->op->flags & SRDMA_OP_READ_RESP);
+}
 
 /**
  * srdma_rc_req_response() - a response packet came

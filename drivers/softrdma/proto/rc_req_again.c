@@ -28,7 +28,7 @@
 
 static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
 {
-	return &req->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
+	return &req->mend->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
 }
 
 /* If there is no room, the peer finds out, and reports it once more. */
@@ -70,6 +70,9 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 {
 	u32 i, most = srdma_req_dist(req, req->max_psn);
 
+	/* The peer was not told that this end knows what it says. */
+	if (!req->mend)
+		return;
 	/* Overtaken by another one. */
 	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
 		return;

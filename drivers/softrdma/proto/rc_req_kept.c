@@ -32,7 +32,7 @@ static bool is_kept(const struct srdma_rc_req *req, u32 psn)
 {
 	u32 bit = psn % SRDMA_REQ_KEPT;
 
-	return req->kept[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+	return req->mend->kept[bit / WORD_BITS] >> bit % WORD_BITS & 1;
 }
 
 static void set_kept(struct srdma_rc_req *req, u32 psn, bool kept)
@@ -41,7 +41,7 @@ static void set_kept(struct srdma_rc_req *req, u32 psn, bool kept)
 
 	if (is_kept(req, psn) == kept)
 		return;
-	req->kept[bit / WORD_BITS] ^= 1u << bit % WORD_BITS;
+	req->mend->kept[bit / WORD_BITS] ^= 1u << bit % WORD_BITS;
 	req->kept_count += kept ? 1 : -1;
 }
 
@@ -69,8 +69,9 @@ u32 srdma_req_hole_end(const struct srdma_rc_req *req,
 bool srdma_req_may_keep(const struct srdma_rc_req *req,
 			const struct srdma_rc_msg *msg, u32 at, u32 count)
 {
-	return srdma_req_dist(req, srdma_psn_add(msg->psn, at)) + count <=
-	       SRDMA_REQ_KEPT;
+	u32 ahead = srdma_req_dist(req, srdma_psn_add(msg->psn, at));
+
+	return req->mend && ahead + count <= SRDMA_REQ_KEPT;
 }
 
 noinline void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,

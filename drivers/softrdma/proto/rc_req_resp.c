@@ -189,7 +189,7 @@ static enum srdma_req_resp take_seq_nak(struct srdma_rc_req *req,
 	req->probed = false;
 	/* All in flight is lost with it: the next loss is another one. */
 	req->recovering = false;
-	if (pkt->stamp) {
+	if (pkt->stamp && req->mend) {
 		srdma_req_repeat_missing(req, pkt, now);
 	} else {
 		srdma_req_note_loss(req);

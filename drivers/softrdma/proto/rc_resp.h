@@ -19,7 +19,8 @@
  * so that one acknowledge answers all packets of one run.
  *
  * A caller that can hold requests back asks srdma_rc_resp_wants() of one that is not
- * expected, and calls srdma_rc_resp_hold() when it has put it aside. It gives those
+ * expected, and calls srdma_rc_resp_hold() when it has put it aside. For that, and for
+ * parts of a READ, there is to be memory (srdma_rc_resp.mend). It gives those
  * that have become expected before any other, and when a run ends while
  * srdma_rc_resp_waits(), calls srdma_rc_resp_report().
  */
@@ -172,6 +173,16 @@ struct srdma_rc_hole {
 	u8 number;
 };
 
+/**
+ * struct srdma_rc_resp_mend - what a responder notes about losses
+ * @parts: ring of parts to be sent, too; mostly in front of those that are due
+ * @holes: what is missing, in order, if anything behind it is held
+ */
+struct srdma_rc_resp_mend {
+	struct srdma_rc_part parts[SRDMA_RESP_PARTS];
+	struct srdma_rc_hole holes[SRDMA_RESP_HOLES];
+};
+
 /* Which response is to be sent next. */
 enum srdma_resp_out {
 	SRDMA_OUT_NONE,		/* nothing */
@@ -224,8 +235,9 @@ struct srdma_rc_resp_attr {
  * @res_head: slot of the next READ or atomic
  * @res_out: slot of the oldest one that has an answer pending
  * @res_pending: slots with an answer pending
- * @parts: ring of parts to be sent, too; mostly in front of those
- * @part_out: the oldest of them
+ * @mend: memory for what is noted about losses, which the caller gives at the first
+ *	one; without it nothing is held, and one part at a time is sent again
+ * @part_out: the oldest part to be sent again
  * @part_count: their number
  * @epsn: expected PSN
  * @ack_psn: PSN of the last SEND or WRITE packet executed
@@ -234,8 +246,7 @@ struct srdma_rc_resp_attr {
  * @gap: a NAK was given for @epsn; no other until it comes, or until the
  *	requester is seen to have gone back without it coming
  * @told_rnr: that NAK was RNR: no other at all until @epsn comes
- * @holes: what is missing, in order, if anything behind @epsn is held
- * @hole_count: number of them
+ * @hole_count: what is missing, if anything behind @epsn is held: number of holes
  * @held_end: behind the last PSN that is held
  * @waits: srdma_rc_resp_report() is to be called
  * @hold_ns: how long a hole is left alone
@@ -267,7 +278,7 @@ struct srdma_rc_resp {
 	u32 res_head;
 	u32 res_out;
 	u32 res_pending;
-	struct srdma_rc_part parts[SRDMA_RESP_PARTS];
+	struct srdma_rc_resp_mend *mend;
 	u32 part_out;
 	u32 part_count;
 
@@ -290,7 +301,6 @@ struct srdma_rc_resp {
 	u32 hold_ns;
 	u32 held_end;
 	u32 hole_count;
-	struct srdma_rc_hole holes[SRDMA_RESP_HOLES];
 
 	u32 in;
 	u32 offset;
@@ -365,7 +375,7 @@ static inline bool srdma_rc_resp_expects(const struct srdma_rc_resp *resp,
 bool srdma_rc_resp_wants(const struct srdma_rc_resp *resp,
 			 const struct srdma_pkt *pkt);
 
-/* @pkt, of which the core wants that, is held back. */
+/* @pkt, of which the core wants that, is held back. Not without srdma_rc_resp.mend. */
 void srdma_rc_resp_hold(struct srdma_rc_resp *resp,
 			const struct srdma_pkt *pkt);
 
@@ -424,7 +434,7 @@ static inline bool srdma_rc_resp_more(const struct srdma_rc_resp *resp,
 
 	if (resp->part_count + resp->res_pending < 2)
 		return false;
-	return end == (out->is_part ? resp->parts[resp->part_out].end_psn :
+	return end == (out->is_part ? resp->mend->parts[resp->part_out].end_psn :
 				      resp->res[out->res].end_psn);
 }
 

@@ -54,7 +54,7 @@ static u32 hole_at(const struct srdma_rc_resp *resp, u32 psn)
 	u32 i;
 
 	for (i = 0; i < resp->hole_count; i++)
-		if (srdma_psn_before(psn, resp->holes[i].end))
+		if (srdma_psn_before(psn, resp->mend->holes[i].end))
 			break;
 	return i;
 }
@@ -83,7 +83,7 @@ noinline bool srdma_rc_resp_wants(const struct srdma_rc_resp *resp,
 	at = hole_at(resp, pkt->psn);
 	if (at == resp->hole_count)
 		return false;
-	hole = &resp->holes[at];
+	hole = &resp->mend->holes[at];
 	end = srdma_psn_add(pkt->psn, count);
 	if (srdma_psn_before(pkt->psn, hole->psn) ||
 	    srdma_psn_after(end, hole->end))
@@ -98,8 +98,8 @@ static void insert_hole(struct srdma_rc_resp *resp, u32 at,
 	u32 i;
 
 	for (i = resp->hole_count++; i > at; i--)
-		resp->holes[i] = resp->holes[i - 1];
-	resp->holes[at] = hole;
+		resp->mend->holes[i] = resp->mend->holes[i - 1];
+	resp->mend->holes[at] = hole;
 }
 
 static void remove_holes(struct srdma_rc_resp *resp, u32 at, u32 count)
@@ -108,13 +108,13 @@ static void remove_holes(struct srdma_rc_resp *resp, u32 at, u32 count)
 
 	resp->hole_count -= count;
 	for (i = at; i < resp->hole_count; i++)
-		resp->holes[i] = resp->holes[i + count];
+		resp->mend->holes[i] = resp->mend->holes[i + count];
 }
 
 /* From @psn to @end, in hole @at, is not missing any more. */
 static void fill_hole(struct srdma_rc_resp *resp, u32 at, u32 psn, u32 end)
 {
-	struct srdma_rc_hole *hole = &resp->holes[at];
+	struct srdma_rc_hole *hole = &resp->mend->holes[at];
 	struct srdma_rc_hole rest = *hole;
 
 	rest.psn = end;
@@ -133,7 +133,7 @@ static void fill_hole(struct srdma_rc_resp *resp, u32 at, u32 psn, u32 end)
 static void note_late(struct srdma_rc_resp *resp, u32 at,
 		      const struct srdma_pkt *pkt)
 {
-	const struct srdma_rc_hole *hole = &resp->holes[at];
+	const struct srdma_rc_hole *hole = &resp->mend->holes[at];
 
 	if (!resp->sacks || !hole->number ||
 	    srdma_psn_before(pkt->psn, hole->psn) ||
@@ -167,7 +167,7 @@ noinline void srdma_resp_stamped(struct srdma_rc_resp *resp,
 		return;
 	resp->sacks = true;
 	for (i = 0; i < resp->hole_count; i++) {
-		struct srdma_rc_hole *hole = &resp->holes[i];
+		struct srdma_rc_hole *hole = &resp->mend->holes[i];
 
 		if (!first && !is_lost_again(hole, pkt))
 			continue;
@@ -198,7 +198,7 @@ noinline void srdma_resp_passes_hole(struct srdma_rc_resp *resp,
 		srdma_resp_stamped(resp, pkt);
 	if (resp->gap && (back || past)) {
 		resp->gap = false;
-		resp->holes[0].since = 0;
+		resp->mend->holes[0].since = 0;
 		resp->waits = true;
 	}
 	resp->gap_psn = pkt->psn;
@@ -247,10 +247,10 @@ noinline void srdma_resp_moved(struct srdma_rc_resp *resp,
 	if (!resp->hole_count)
 		return;
 	/* If it is sending all of that again, what is missing next is still to come. */
-	resp->gap = told && srdma_psn_before(resp->holes[0].psn, resp->back_end);
-	if (srdma_psn_before(resp->holes[0].psn, resp->epsn)) {
-		resp->holes[0].psn = resp->epsn;
-		resp->holes[0].since = 0;
+	resp->gap = told && srdma_psn_before(resp->mend->holes[0].psn, resp->back_end);
+	if (srdma_psn_before(resp->mend->holes[0].psn, resp->epsn)) {
+		resp->mend->holes[0].psn = resp->epsn;
+		resp->mend->holes[0].since = 0;
 	} else if (!filled) {
 		return;
 	}
@@ -288,7 +288,7 @@ static u64 report_all(struct srdma_rc_resp *resp, u64 now)
 	u32 i;
 
 	for (i = 0; i < resp->hole_count; i++) {
-		struct srdma_rc_hole *hole = &resp->holes[i];
+		struct srdma_rc_hole *hole = &resp->mend->holes[i];
 
 		if (hole->due)
 			continue;
@@ -306,7 +306,7 @@ static u64 report_all(struct srdma_rc_resp *resp, u64 now)
 /* It does not: a NAK for the first one, if that is not being sent again anyway. */
 static u64 report_first(struct srdma_rc_resp *resp, u64 now)
 {
-	struct srdma_rc_hole *hole = &resp->holes[0];
+	struct srdma_rc_hole *hole = &resp->mend->holes[0];
 
 	if (!resp->hole_count || resp->gap || resp->dead)
 		return 0;
@@ -336,8 +336,8 @@ noinline u64 srdma_rc_resp_report(struct srdma_rc_resp *resp, u64 now)
 		resp->late_ns = min_t(u64, now - resp->asked_since,
 				      HOLD_MAX_NS);
 	for (i = 0; i < resp->hole_count; i++)
-		if (!resp->holes[i].since)
-			resp->holes[i].since = now;
+		if (!resp->mend->holes[i].since)
+			resp->mend->holes[i].since = now;
 	return resp->sacks ? report_all(resp, now) : report_first(resp, now);
 }
 
@@ -355,7 +355,7 @@ u8 srdma_resp_next_number(const struct srdma_rc_resp *resp)
 
 	/* What reports nothing new is no other report. */
 	for (i = 0; i < resp->hole_count; i++)
-		if (to_report(&resp->holes[i]))
+		if (to_report(&resp->mend->holes[i]))
 			break;
 	if (i == resp->hole_count && resp->number)
 		return resp->number;
@@ -375,7 +375,7 @@ noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
 	b->last = SRDMA_RC_SACK;
 	memset(&pkt->sack, 0, sizeof(pkt->sack));
 	for (i = 0; i < resp->hole_count; i++) {
-		const struct srdma_rc_hole *hole = &resp->holes[i];
+		const struct srdma_rc_hole *hole = &resp->mend->holes[i];
 
 		count = srdma_psn_dist(hole->psn, hole->end);
 		held -= count;
@@ -394,14 +394,14 @@ noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number)
 	resp->number = number;
 	resp->ack_due = false;
 	for (i = 0; i < resp->hole_count; i++) {
-		if (!to_report(&resp->holes[i]))
+		if (!to_report(&resp->mend->holes[i]))
 			continue;
 		/* The rest is for the next one. */
 		if (n++ == most) {
 			resp->ack_due = resp->sacks;
 			break;
 		}
-		resp->holes[i].number = number;
+		resp->mend->holes[i].number = number;
 	}
 	if (n && resp->sacks)
 		wait_less(resp);

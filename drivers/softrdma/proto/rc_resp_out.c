@@ -54,7 +54,7 @@ void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot)
 
 static struct srdma_rc_part *part_at(struct srdma_rc_resp *resp, u32 i)
 {
-	return &resp->parts[(resp->part_out + i) % SRDMA_RESP_PARTS];
+	return &resp->mend->parts[(resp->part_out + i) % SRDMA_RESP_PARTS];
 }
 
 static void part_answered(struct srdma_rc_resp *resp)
@@ -88,7 +88,7 @@ noinline void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn,
 		return;
 	}
 	/* If there is no room, the requester asks again. */
-	if (resp->part_count == SRDMA_RESP_PARTS)
+	if (!resp->mend || resp->part_count == SRDMA_RESP_PARTS)
 		return;
 	*part_at(resp, resp->part_count++) = (struct srdma_rc_part){
 		.slot = slot, .start_psn = psn, .cur_psn = psn, .end_psn = end,
@@ -163,11 +163,13 @@ static enum srdma_resp_out fill_res(const struct srdma_rc_resp *resp,
 /* It waits for what is in front of it in the same READ, if that is all there is. */
 static bool part_is_next(const struct srdma_rc_resp *resp)
 {
-	const struct srdma_rc_part *part = &resp->parts[resp->part_out];
-	const struct srdma_rc_res *res = &resp->res[part->slot];
+	const struct srdma_rc_part *part;
+	const struct srdma_rc_res *res;
 
 	if (!resp->part_count)
 		return false;
+	part = &resp->mend->parts[resp->part_out];
+	res = &resp->res[part->slot];
 	return !res->pending || srdma_psn_dist(res->psn, part->start_psn) <
 				srdma_psn_dist(res->psn, res->end_psn);
 }
@@ -178,7 +180,7 @@ fill_part(const struct srdma_rc_resp *resp,
 	  const struct srdma_burst_limit *limit,
 	  struct srdma_rc_resp_burst *out)
 {
-	const struct srdma_rc_part *part = &resp->parts[resp->part_out];
+	const struct srdma_rc_part *part = &resp->mend->parts[resp->part_out];
 
 	out->res = part->slot;
 	out->is_part = true;
@@ -244,8 +246,8 @@ void srdma_rc_resp_sent(struct srdma_rc_resp *resp,
 		return;
 	}
 	if (out->is_part) {
-		resp->parts[resp->part_out].cur_psn = end;
-		if (end == resp->parts[resp->part_out].end_psn)
+		resp->mend->parts[resp->part_out].cur_psn = end;
+		if (end == resp->mend->parts[resp->part_out].end_psn)
 			part_answered(resp);
 		return;
 	}

@@ -97,7 +97,7 @@ static void add_slot(struct srdma_cause *cause, const struct srdma_qp *qp)
 	/* A kernel consumer's was checked when it was posted. */
 	if (!qp->is_user)
 		return;
-	raw = (const void *)qp->req.user->slot;
+	raw = qp->req.slot;
 	switch (cause->code) {
 	case SRDMA_ERR_WR_OPCODE:
 		srdma_cause_add(cause, SRDMA_FACT_VALUE, raw->opcode);
@@ -139,7 +139,7 @@ static void explain_pieces(struct srdma_cause *cause, struct srdma_qp *qp,
 {
 	bool fills = srdma_wr_info_get(wqe->msg.op)->flags & SRDMA_WRI_FILL;
 
-	srdma_explain_pieces(cause, &qp->req.who, wqe->sge, wqe->num_sge,
+	srdma_explain_pieces(cause, &qp->who, wqe->sge, wqe->num_sge,
 			     fills ? IB_ACCESS_LOCAL_WRITE : 0);
 }
 
@@ -218,16 +218,16 @@ static void explain_invalidation(struct srdma_cause *cause, struct srdma_qp *qp,
 				 enum srdma_mem_why why)
 {
 	cause->code = SRDMA_ERR_INV_KEY;
-	if (srdma_explain_may_tell(&qp->req.who, wqe->inv_rkey))
+	if (srdma_explain_may_tell(&qp->who, wqe->inv_rkey))
 		cause->code = why_not_invalidated(why);
-	srdma_explain_key(cause, &qp->req.who, wqe->inv_rkey);
+	srdma_explain_key(cause, &qp->who, wqe->inv_rkey);
 }
 
 /* The limits are the region's, the key is the window's. */
 static void explain_bind(struct srdma_cause *cause, struct srdma_qp *qp,
 			 const struct srdma_wqe *wqe, enum srdma_mem_why why)
 {
-	const struct srdma_mem_who *who = &qp->req.who;
+	const struct srdma_mem_who *who = &qp->who;
 
 	cause->code = SRDMA_ERR_BIND_KEY;
 	if (srdma_explain_may_tell(who, wqe->mw.mw_rkey) &&
@@ -265,7 +265,7 @@ noinline void srdma_failure_of_key(struct srdma_qp *qp, u32 idx,
 		break;
 	case SRDMA_WR_REG_MR:
 		cause->code = SRDMA_ERR_REG;
-		srdma_explain_key(cause, &qp->req.who, wqe->reg.key);
+		srdma_explain_key(cause, &qp->who, wqe->reg.key);
 		break;
 	}
 }

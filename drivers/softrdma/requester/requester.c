@@ -4,6 +4,7 @@
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 
 #include "compat/compat.h"
 #include "objects/device.h"
@@ -59,12 +60,6 @@ int srdma_requester_init(struct srdma_qp *qp)
 		return err;
 	srdma_loans_init(&req->loans, req->mask + 1);
 	srdma_path_init(&req->path);
-	req->who = (struct srdma_mem_who) {
-		.keys = &qp->dev->keys,
-		.pd = qp->pd,
-		.set = &qp->windows,
-		.uid = qp->maker.uid,
-	};
 	srdma_compat_hrtimer_setup(&req->timer, timer_fired,
 				   HRTIMER_MODE_ABS_SOFT);
 	srdma_engine_init(&qp->send, srdma_send_run, qp->backlog);
@@ -81,6 +76,8 @@ void srdma_requester_uninit(struct srdma_qp *qp)
 	srdma_doorbell_uninit(qp);
 	srdma_engine_uninit(&qp->send);
 	srdma_path_drop(&req->path);
+	if (qp->qpt == SRDMA_QPT_RC)
+		kfree(req->rc.mend);
 	srdma_store_uninit(qp);
 }
 
@@ -148,6 +145,7 @@ void srdma_requester_ready(struct srdma_qp *qp)
 	req->gather.idx = U32_MAX;
 	req->place.idx = U32_MAX;
 	if (qp->qpt == SRDMA_QPT_RC) {
+		kfree(req->rc.mend);
 		rc_attrs(qp, &attr);
 		srdma_rc_req_init(&req->rc, &attr, req->store, req->stride,
 				  req->store_mask);

@@ -75,7 +75,7 @@ static enum srdma_mem_why place_payload(struct srdma_qp *qp,
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 
-	srdma_mem_begin_list(&it, &qp->req.who, wqe->sge, wqe->num_sge,
+	srdma_mem_begin_list(&it, &qp->who, wqe->sge, wqe->num_sge,
 			     IB_ACCESS_LOCAL_WRITE, pos);
 	why = srdma_mem_seek(&it, act->offset) ?:
 	      srdma_packet_in_place(skb, walk, pkt, &it);
@@ -92,7 +92,7 @@ static enum srdma_mem_why place_atomic(struct srdma_qp *qp,
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 
-	srdma_mem_begin_list(&it, &qp->req.who, wqe->sge, wqe->num_sge,
+	srdma_mem_begin_list(&it, &qp->who, wqe->sge, wqe->num_sge,
 			     IB_ACCESS_LOCAL_WRITE, &start);
 	why = srdma_mem_write(&it, &act->orig, sizeof(act->orig));
 	srdma_mem_end(&it);
@@ -112,6 +112,8 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 
 	if (srdma_rc_req_expects(rc, pkt))
 		srdma_packet_in_join(skb, walk, pkt, qp->req.mtu);
+	else if (unlikely(srdma_rc_req_lacks_mend(rc, pkt)))
+		rc->mend = srdma_qp_zalloc(qp, sizeof(*rc->mend));
 	verdict = srdma_rc_req_response(rc, pkt, now, &act);
 	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
 	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RESP + verdict);

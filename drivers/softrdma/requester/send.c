@@ -61,8 +61,8 @@ static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
 	enum srdma_wqe_why why = SRDMA_WQE_OK;
 
 	if (qp->is_user) {
-		memcpy(req->user->slot, slot, qp->sq.slot_bytes);
-		why = srdma_wqe_decode(wqe, req->user->slot, qp->sq.slot_bytes,
+		memcpy(req->slot, slot, qp->sq.slot_bytes);
+		why = srdma_wqe_decode(wqe, req->slot, qp->sq.slot_bytes,
 				       &qp->sq.limits);
 	} else {
 		memcpy(wqe, slot, req->stride);
@@ -175,7 +175,7 @@ static int open_request(struct srdma_payload *base, u32 offset)
 				       wqe->msg.len - offset);
 		return 0;
 	}
-	srdma_mem_begin_list(&base->it, &payload->qp->req.who, wqe->sge,
+	srdma_mem_begin_list(&base->it, &payload->qp->who, wqe->sge,
 			     wqe->num_sge, 0, &gather_cursor(payload)->pos);
 	return srdma_mem_seek(&base->it, offset) ? -EFAULT : 0;
 }
@@ -295,7 +295,7 @@ static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
 static enum srdma_status check_fill(struct srdma_qp *qp,
 				    const struct srdma_wqe *wqe)
 {
-	return srdma_mem_check_list(&qp->req.who, wqe->sge, wqe->num_sge,
+	return srdma_mem_check_list(&qp->who, wqe->sge, wqe->num_sge,
 				    IB_ACCESS_LOCAL_WRITE) ?
 		SRDMA_ST_LOC_PROT : SRDMA_ST_OK;
 }
@@ -436,7 +436,7 @@ err_fail:
 static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
-	const struct srdma_mem_who *who = &qp->req.who;
+	const struct srdma_mem_who *who = &qp->who;
 	enum srdma_mem_why why = SRDMA_MEM_STATE;
 	struct srdma_mw_bind bind;
 

@@ -3,8 +3,6 @@
  * Memory for the requests of a send queue that are begun: for a few at first,
  * for more when more are posted at once.
  */
-#include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "base/bounds.h"
@@ -15,22 +13,7 @@
 #define MAX_BEGUN	256
 
 /* For how many there is room before more are posted at once. */
-#define FIRST_BEGUN	4
-
-/* Charged to the owner, on whose behalf the engine runs in whatever context. */
-static void *alloc_store(const struct srdma_requester *req, u32 entries,
-			 gfp_t gfp)
-{
-	struct mem_cgroup *before;
-	void *store;
-
-	if (!req->user)
-		return kcalloc(entries, req->stride, gfp);
-	before = set_active_memcg(req->user->owner);
-	store = kcalloc(entries, req->stride, gfp | __GFP_ACCOUNT);
-	set_active_memcg(before);
-	return store;
-}
+#define FIRST_BEGUN	2
 
 /* Moves requests from @tail up to @head to the slots that the core knows. */
 static void move_requests(struct srdma_qp *qp, void *store, u32 mask,
@@ -60,7 +43,7 @@ noinline bool srdma_store_grow(struct srdma_qp *qp)
 
 	if (req->store_mask == req->mask)
 		return false;
-	store = alloc_store(req, mask + 1, GFP_NOWAIT | __GFP_NOWARN);
+	store = srdma_qp_calloc(qp, mask + 1, req->stride, GFP_NOWAIT | __GFP_NOWARN);
 	if (!store)
 		return false;
 	if (qp->qpt == SRDMA_QPT_RC) {
@@ -74,24 +57,6 @@ noinline bool srdma_store_grow(struct srdma_qp *qp)
 	req->store = store;
 	req->store_mask = mask;
 	return true;
-}
-
-static struct srdma_send_user *user_create(const struct srdma_qp *qp)
-{
-	struct srdma_send_user *user;
-
-	user = kmalloc(sizeof(*user) + qp->sq.slot_bytes, SRDMA_GFP);
-	if (user)
-		user->owner = get_mem_cgroup_from_mm(current->mm);
-	return user;
-}
-
-static void user_destroy(struct srdma_send_user *user)
-{
-	if (!user)
-		return;
-	mem_cgroup_put(user->owner);
-	kfree(user);
 }
 
 /**
@@ -108,16 +73,16 @@ int srdma_store_init(struct srdma_qp *qp)
 	req->stride = qp->is_user ? ALIGN(srdma_wqe_size(&qp->sq.limits), 8) :
 				    qp->sq.slot_bytes;
 	if (qp->is_user) {
-		req->user = user_create(qp);
-		if (!req->user)
+		req->slot = kmalloc(qp->sq.slot_bytes, SRDMA_GFP);
+		if (!req->slot)
 			return -ENOMEM;
 	}
-	req->store = alloc_store(req, req->store_mask + 1,
-				 GFP_KERNEL | __GFP_RETRY_MAYFAIL |
-				 __GFP_NOWARN);
+	req->store = srdma_qp_calloc(qp, req->store_mask + 1, req->stride,
+				     GFP_KERNEL | __GFP_RETRY_MAYFAIL |
+				     __GFP_NOWARN);
 	if (req->store)
 		return 0;
-	user_destroy(req->user);
+	kfree(req->slot);
 	return -ENOMEM;
 }
 
@@ -125,5 +90,5 @@ int srdma_store_init(struct srdma_qp *qp)
 void srdma_store_uninit(struct srdma_qp *qp)
 {
 	kfree(qp->req.store);
-	user_destroy(qp->req.user);
+	kfree(qp->req.slot);
 }

@@ -143,7 +143,7 @@ static enum outcome scatter(struct srdma_request *r, u32 offset)
 		return OUTCOME_TOO_LONG;
 	if (!len)
 		return OUTCOME_OK;
-	srdma_mem_begin_list(&it, &resp->rq_who, rwqe->sge, rwqe->num_sge,
+	srdma_mem_begin_list(&it, &r->qp->rq_who, rwqe->sge, rwqe->num_sge,
 			     IB_ACCESS_LOCAL_WRITE, &resp->pos);
 	why = srdma_mem_seek(&it, offset) ?:
 	      srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &it);
@@ -165,7 +165,7 @@ static enum outcome do_send(struct srdma_request *r)
 		outcome = scatter(r, r->act.offset);
 	if (!outcome && (r->act.flags & SRDMA_ACT_END) &&
 	    (r->pkt.op->flags & SRDMA_OP_IETH) &&
-	    srdma_mem_invalidate(&qp->resp.who, r->pkt.inv_rkey, true))
+	    srdma_mem_invalidate(&qp->who, r->pkt.inv_rkey, true))
 		outcome = OUTCOME_ACCESS;
 	return outcome;
 }
@@ -189,7 +189,7 @@ static enum outcome do_write(struct srdma_request *r)
 		return OUTCOME_INVALID;
 	if (act->flags & SRDMA_ACT_RWQE) {
 		/* No receive request is used up by what cannot be written. */
-		if (starts && srdma_mem_check_remote(&qp->resp.who, act->rkey,
+		if (starts && srdma_mem_check_remote(&qp->who, act->rkey,
 						     act->va, act->total,
 						     IB_ACCESS_REMOTE_WRITE))
 			return OUTCOME_ACCESS;
@@ -200,7 +200,7 @@ static enum outcome do_write(struct srdma_request *r)
 	if (!act->len)
 		return OUTCOME_OK;
 	/* The whole range at the start, so that nothing is half written. */
-	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+	why = srdma_mem_begin_remote(&it, &qp->who, act->rkey, act->va,
 				     starts ? act->total : act->len,
 				     IB_ACCESS_REMOTE_WRITE);
 	if (!why) {
@@ -220,7 +220,7 @@ static enum outcome do_read(struct srdma_request *r)
 	if (!qp_allows(qp, IB_ACCESS_REMOTE_READ))
 		return OUTCOME_INVALID;
 	if (r->act.len &&
-	    srdma_mem_check_remote(&qp->resp.who, r->act.rkey, r->act.va,
+	    srdma_mem_check_remote(&qp->who, r->act.rkey, r->act.va,
 				   r->act.len, IB_ACCESS_REMOTE_READ))
 		return OUTCOME_ACCESS;
 	return OUTCOME_OK;
@@ -242,7 +242,7 @@ static enum outcome do_atomic(struct srdma_request *r)
 
 	if (!qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return OUTCOME_INVALID;
-	why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey, act->va,
+	why = srdma_mem_begin_remote(&it, &qp->who, act->rkey, act->va,
 				     sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
 	if (why)
 		return of_memory(why);
@@ -268,7 +268,7 @@ static enum outcome do_atomic_write(struct srdma_request *r)
 	if (skb_copy_bits(r->skb, srdma_packet_in(r->skb)->payload, &value,
 			  sizeof(value)))
 		return OUTCOME_INVALID;
-	why = srdma_mem_begin_remote(&it, &qp->resp.who, r->act.rkey,
+	why = srdma_mem_begin_remote(&it, &qp->who, r->act.rkey,
 				     r->act.va, sizeof(value),
 				     IB_ACCESS_REMOTE_WRITE);
 	if (!why) {
@@ -294,10 +294,10 @@ static enum outcome do_flush(struct srdma_request *r)
 	if (plt & SRDMA_FLUSH_PERSISTENT)
 		return OUTCOME_ACCESS;
 	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
-		why = srdma_mem_begin_region(&it, &qp->resp.who, act->rkey,
+		why = srdma_mem_begin_region(&it, &qp->who, act->rkey,
 					     SRDMA_ACCESS_FLUSH);
 	else
-		why = srdma_mem_begin_remote(&it, &qp->resp.who, act->rkey,
+		why = srdma_mem_begin_remote(&it, &qp->who, act->rkey,
 					     act->va, act->len,
 					     SRDMA_ACCESS_FLUSH);
 	if (why)
@@ -327,8 +327,10 @@ static enum outcome execute(struct srdma_request *r,
 		return do_send(r);
 	case SRDMA_RESP_WRITE:
 		return do_write(r);
-	case SRDMA_RESP_READ:
 	case SRDMA_RESP_DUP_READ:
+		srdma_hold_provide(r->qp);
+		fallthrough;
+	case SRDMA_RESP_READ:
 		return do_read(r);
 	case SRDMA_RESP_ATOMIC:
 		return do_atomic(r);
@@ -486,7 +488,7 @@ static void serve_ud(struct srdma_request *r)
 	}
 	if (!outcome) {
 		srdma_packet_in_grh(r->skb, grh);
-		srdma_mem_begin_list(&it, &qp->resp.rq_who,
+		srdma_mem_begin_list(&it, &qp->rq_who,
 				     qp->resp.rwqe->sge,
 				     qp->resp.rwqe->num_sge,
 				     IB_ACCESS_LOCAL_WRITE, &qp->resp.pos);

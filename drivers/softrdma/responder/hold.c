@@ -38,6 +38,23 @@ void srdma_hold_init(struct srdma_qp *qp)
 				   HRTIMER_MODE_ABS_SOFT);
 }
 
+/**
+ * srdma_hold_provide - memory for what the protocol core notes about losses
+ * @qp: queue pair
+ *
+ * A connection that never loses anything does without.
+ *
+ * Return: whether there is any.
+ */
+noinline bool srdma_hold_provide(struct srdma_qp *qp)
+{
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+
+	if (!rc->mend)
+		rc->mend = srdma_qp_zalloc(qp, sizeof(*rc->mend));
+	return rc->mend;
+}
+
 /* Is @psn nearer to the first that is held than to the last? */
 static bool is_near_first(const struct sk_buff_head *held, u32 psn)
 {
@@ -120,7 +137,7 @@ noinline bool srdma_hold_back(struct srdma_qp *qp, struct sk_buff *skb,
 
 	if (srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP ||
 	    skb_queue_len(held) >= HOLD_SKBS_MOST ||
-	    !srdma_rc_resp_wants(rc, pkt))
+	    !srdma_rc_resp_wants(rc, pkt) || !srdma_hold_provide(qp))
 		return false;
 	if (qp->resp.held_from != skb ||
 	    !srdma_packet_in_hold_more(qp->resp.held_last, skb, pkt->psn)) {

@@ -13,6 +13,7 @@ void srdma_hold_init(struct srdma_qp *qp);
 void srdma_hold_clear(struct srdma_qp *qp);
 
 /* All others are called by the receive engine. */
+bool srdma_hold_provide(struct srdma_qp *qp);
 bool srdma_hold_back(struct srdma_qp *qp, struct sk_buff *skb,
 		     const struct srdma_pkt *pkt);
 struct sk_buff *srdma_hold_take(struct srdma_qp *qp);

@@ -108,12 +108,12 @@ noinline void srdma_refusal_of_access(struct srdma_qp *qp,
 	error.bytes = claim.bytes;
 	if (pkt->op->flags & SRDMA_OP_IETH) {
 		error.cause.code = SRDMA_ERR_RKEY_INVALIDATE;
-		srdma_explain_key(&error.cause, &qp->resp.who, pkt->inv_rkey);
+		srdma_explain_key(&error.cause, &qp->who, pkt->inv_rkey);
 	} else if (pkt->op->flags & SRDMA_OP_FLUSH &&
 		   pkt->feth.plt & SRDMA_FLUSH_PERSISTENT) {
 		error.cause.code = SRDMA_ERR_REQ_PERSISTENT;
 	} else {
-		srdma_explain_remote(&error.cause, &qp->resp.who, &claim);
+		srdma_explain_remote(&error.cause, &qp->who, &claim);
 		error.remote_addr = claim.at;
 		error.rkey = claim.key;
 	}
@@ -138,7 +138,7 @@ noinline void srdma_refusal_of_read(struct srdma_qp *qp,
 	error.bytes = claim.bytes;
 	error.remote_addr = claim.at;
 	error.rkey = claim.key;
-	srdma_explain_remote(&error.cause, &qp->resp.who, &claim);
+	srdma_explain_remote(&error.cause, &qp->who, &claim);
 	srdma_report(qp, &error);
 }
 
@@ -154,7 +154,7 @@ static void add_receive(struct srdma_cause *cause, struct srdma_qp *qp,
 		return;
 	}
 	if (status == IB_WC_LOC_PROT_ERR) {
-		srdma_explain_pieces(cause, &qp->resp.rq_who, rwqe->sge,
+		srdma_explain_pieces(cause, &qp->rq_who, rwqe->sge,
 				     rwqe->num_sge, IB_ACCESS_LOCAL_WRITE);
 		return;
 	}

@@ -44,7 +44,7 @@ static int open_read(struct srdma_payload *base, u32 offset)
 						 base);
 	u32 done = offset - read->burst->b.offset;
 
-	return srdma_mem_begin_remote(&base->it, &read->qp->resp.who,
+	return srdma_mem_begin_remote(&base->it, &read->qp->who,
 				      read->burst->rkey, read->burst->va + done,
 				      read->burst->b.len - done,
 				      IB_ACCESS_REMOTE_READ) ? -EFAULT : 0;

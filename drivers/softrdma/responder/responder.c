@@ -26,19 +26,17 @@ int srdma_responder_init(struct srdma_qp *qp)
 		return -ENOMEM;
 	srdma_path_init(&resp->path);
 	srdma_hold_init(qp);
-	resp->who = (struct srdma_mem_who) {
-		.keys = &qp->dev->keys,
-		.pd = qp->pd,
-		.set = &qp->windows,
-		.uid = qp->maker.uid,
-	};
-	resp->rq_who = (struct srdma_mem_who) {
-		.keys = &qp->dev->keys,
-		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
-		.uid = qp->maker.uid,
-	};
 	srdma_engine_init(&qp->recv, srdma_execute_run, qp->backlog);
 	return 0;
+}
+
+/* What the protocol state of a RC QP points to. */
+static void free_state(struct srdma_qp *qp)
+{
+	if (qp->qpt != SRDMA_QPT_RC)
+		return;
+	kfree(qp->resp.rc.mend);
+	kfree(qp->resp.rc.res);
 }
 
 /* The engine is stopped. */
@@ -50,7 +48,7 @@ void srdma_responder_uninit(struct srdma_qp *qp)
 	srdma_hold_clear(qp);
 	srdma_engine_uninit(&qp->recv);
 	srdma_path_drop(&resp->path);
-	kfree(resp->res);
+	free_state(qp);
 	kfree(resp->rwqe);
 }
 
@@ -66,8 +64,7 @@ void srdma_responder_ready(struct srdma_qp *qp, struct srdma_rc_res *res)
 
 	resp->mtu = attr.mtu;
 	resp->established = false;
-	kfree(resp->res);
-	resp->res = res;
+	free_state(qp);
 	if (qp->qpt == SRDMA_QPT_RC)
 		srdma_rc_resp_init(&resp->rc, &attr, res,
 				   qp->attr.max_dest_rd_atomic);

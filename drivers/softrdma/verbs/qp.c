@@ -203,6 +203,21 @@ err_sq:
 	return err;
 }
 
+static void describe_access(struct srdma_qp *qp)
+{
+	qp->who = (struct srdma_mem_who) {
+		.keys = &qp->dev->keys,
+		.pd = qp->pd,
+		.set = &qp->windows,
+		.uid = qp->maker.uid,
+	};
+	qp->rq_who = (struct srdma_mem_who) {
+		.keys = &qp->dev->keys,
+		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
+		.uid = qp->maker.uid,
+	};
+}
+
 static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 				 const struct ib_qp_init_attr *init,
 				 enum srdma_qpt qpt, bool is_user)
@@ -223,6 +238,8 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	qp->pd = ib->pd;
 	qp->qpt = qpt;
 	qp->is_user = is_user;
+	if (is_user)
+		qp->owner = get_mem_cgroup_from_mm(current->mm);
 	srdma_maker_init(&qp->maker, is_user);
 	qp->owner_pid = qp->maker.pid;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
@@ -231,6 +248,7 @@ static struct srdma_qp *alloc_qp(struct ib_qp *ib,
 	qp->recv_cq = to_scq(init->recv_cq);
 	qp->srq = init->srq ? to_ssrq(init->srq) : NULL;
 	qp->state = IB_QPS_RESET;
+	describe_access(qp);
 	return qp;
 }
 

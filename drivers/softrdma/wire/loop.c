@@ -97,11 +97,9 @@ static int put_payload(const struct srdma_tx *tx, struct sk_buff *skb,
 
 static bool can_lend(struct srdma_qp *qp)
 {
-	const struct srdma_send_user *user = qp->req.user;
-
 	/* Rules look at bytes, not at where they are. */
 	return !srdma_rules_look_at_packets(&qp->dev->rules) &&
-	       srdma_loans_are_open(&qp->req.loans, user ? user->owner : NULL);
+	       srdma_loans_are_open(&qp->req.loans, qp->owner);
 }
 
 /* Destructor of an skb whose payload is lent: nobody copies from it any more. */
@@ -293,7 +291,7 @@ enum srdma_mem_why srdma_loop_place(const struct sk_buff *skb,
 		return SRDMA_MEM_GONE;
 	/* It may have failed, and not yet come to calling back. */
 	if (srdma_qp_may(lender, SRDMA_MAY_SEND))
-		why = copy_lent(loop, &lender->req.who, offset, len, it);
+		why = copy_lent(loop, &lender->who, offset, len, it);
 	srdma_loan_leave(&lender->req.loans, loop->idx);
 	return why;
 }

@@ -28,6 +28,7 @@ static const uint8_t posts[] = {
 /**
  * struct fuzz_req - the requester and what must hold of it
  * @req: under test
+ * @mend: memory that it gets when something is lost
  * @ring: its messages
  * @mtu: path MTU, bytes
  * @now: the clock, ns
@@ -37,6 +38,7 @@ static const uint8_t posts[] = {
  */
 struct fuzz_req {
 	struct srdma_rc_req req;
+	struct srdma_rc_req_mend mend;
 	struct srdma_rc_msg ring[RING];
 	uint32_t mtu;
 	uint64_t now;
@@ -191,6 +193,9 @@ static void take_response(struct fuzz_req *f, struct input *in)
 
 	if (!choose_response(in, f, &pkt))
 		return;
+	/* Now and then there is no memory. */
+	if (srdma_rc_req_lacks_mend(&f->req, &pkt) && pkt.psn & 3)
+		f->req.mend = &f->mend;
 	verdict = srdma_rc_req_response(&f->req, &pkt, f->now, &act);
 	CHECK(verdict < SRDMA_REQ_RESP_NR);
 	if (verdict != SRDMA_REQ_PLACE && verdict != SRDMA_REQ_ATOMIC)

@@ -22,6 +22,7 @@ static const uint8_t requests[] = {
  * struct fuzz_resp - the responder and what must hold of it
  * @resp: under test
  * @res: its kept responses
+ * @mend: memory that it gets when something is lost
  * @mtu: path MTU, bytes
  * @dead: it has said that the QP goes to error
  * @msn: highest number of messages it may have counted
@@ -30,6 +31,7 @@ static const uint8_t requests[] = {
 struct fuzz_resp {
 	struct srdma_rc_resp resp;
 	struct srdma_rc_res res[16];
+	struct srdma_rc_resp_mend mend;
 	uint32_t mtu;
 	bool dead;
 	uint32_t msn;
@@ -159,8 +161,8 @@ static void check_holes(const struct fuzz_resp *f)
 
 	CHECK(r->hole_count <= SRDMA_RESP_HOLES);
 	for (i = 0; i < r->hole_count; i++) {
-		uint32_t psn = srdma_psn_dist(r->epsn, r->holes[i].psn);
-		uint32_t end = srdma_psn_dist(r->epsn, r->holes[i].end);
+		uint32_t psn = srdma_psn_dist(r->epsn, r->mend->holes[i].psn);
+		uint32_t end = srdma_psn_dist(r->epsn, r->mend->holes[i].end);
 
 		CHECK(psn >= last && psn < end);
 		CHECK(end < srdma_psn_dist(r->epsn, r->held_end));
@@ -175,6 +177,7 @@ static bool hold(struct fuzz_resp *f, struct input *in,
 	if (!srdma_rc_resp_wants(&f->resp, pkt) || in_u8(in) > 0xe0)
 		return false;
 	CHECK(!f->dead && srdma_psn_after(pkt->psn, f->resp.epsn));
+	f->resp.mend = &f->mend;
 	srdma_rc_resp_hold(&f->resp, pkt);
 	check_holes(f);
 	return true;
@@ -215,10 +218,13 @@ static void take_request(struct fuzz_resp *f, struct input *in)
 	if (verdict > SRDMA_RESP_DUP_READ)
 		return;
 	CHECK(pkt.psn == epsn || act.flags & SRDMA_ACT_DUP);
+	/* Now and then there is no memory. */
+	if (verdict == SRDMA_RESP_DUP_READ && pkt.psn & 3)
+		f->resp.mend = &f->mend;
 	check_act(f, &pkt, &act, verdict);
 	execute(f, in, &pkt, &act);
 	/* As those that were held are given before any other. */
-	if (f->resp.hole_count && f->resp.holes[0].psn != f->resp.epsn)
+	if (f->resp.hole_count && f->resp.mend->holes[0].psn != f->resp.epsn)
 		srdma_rc_resp_forget(&f->resp);
 	check_holes(f);
 	CHECK(f->resp.epsn <= 0xffffff);

@@ -20,6 +20,7 @@
 #define MS	1000000ull
 
 static struct srdma_rc_req req;
+static __maybe_unused struct srdma_rc_req_mend mend;
 static struct srdma_rc_msg ring[RING];
 static struct srdma_rc_burst burst;
 static struct srdma_rc_req_act act;
@@ -51,6 +52,8 @@ static __maybe_unused void begin(const struct srdma_rc_req_attr *a)
 	now = 1 * MS;
 	srdma_rc_req_init(&req, a ? a : &usual, ring, sizeof(ring[0]),
 			  RING - 1);
+	memset(&mend, 0, sizeof(mend));
+	req.mend = &mend;
 }
 
 static __maybe_unused void push(uint8_t op, uint32_t len, uint8_t flags)

@@ -17,6 +17,7 @@
 
 static struct srdma_rc_resp resp;
 static struct srdma_rc_res res[8];
+static struct srdma_rc_resp_mend mend;
 static struct srdma_rc_resp_act act;
 static struct srdma_pkt pkt;
 static struct srdma_rc_resp_burst out;
@@ -28,6 +29,7 @@ static inline void begin(uint32_t nres)
 	};
 
 	srdma_rc_resp_init(&resp, &attr, res, nres);
+	resp.mend = &mend;
 }
 
 /* A request @step PSNs behind the first one, judged; @len payload bytes. */

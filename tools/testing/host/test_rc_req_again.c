@@ -85,6 +85,22 @@ TEST(req_again__a_plain_nak_goes_back)
 	expect_again(5, 3, 0);
 }
 
+/* Without memory for what is missing it does as if it did not know numbers. */
+TEST(req_again__nothing_is_noted_without_memory)
+{
+	begin_writes();
+	req.mend = NULL;
+	no_holes();
+	hole(0, 6, 1);
+	EXPECT_EQ(sack(1, 9, 5), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.held, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	pkt.stamp = 10;
+	EXPECT(srdma_rc_req_lacks_mend(&req, &pkt));
+	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+	expect_again(5, 3, 0);
+}
+
 TEST(req_again__a_copy_of_the_nak_is_one)
 {
 	begin_writes();

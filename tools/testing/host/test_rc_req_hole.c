@@ -346,6 +346,23 @@ TEST(req_hole__nothing_of_it_can_be_kept)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
+/* Without memory for it, what follows a hole is as good as lost. */
+TEST(req_hole__nothing_is_kept_without_memory)
+{
+	begin_read(8);
+	req.mend = NULL;
+	EXPECT_EQ(place_resp(0, MTU), SRDMA_REQ_PLACE);
+	now += 10 * MS;
+	EXPECT_EQ(place_resp(2, MTU), SRDMA_REQ_DROP_GAP);
+	expect_asks(1, 8);
+	/* What comes from now on is noted. */
+	EXPECT(srdma_rc_req_lacks_mend(&req, &pkt));
+	req.mend = &mend;
+	EXPECT(!srdma_rc_req_lacks_mend(&req, &pkt));
+	EXPECT_EQ(place_resp(3, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.kept_count, 1);
+}
+
 /* The bits are used again and again; none is left behind. */
 TEST(req_hole__bits_are_used_again)
 {
@@ -365,7 +382,7 @@ TEST(req_hole__bits_are_used_again)
 			EXPECT_EQ(place_resp(base + i, MTU), SRDMA_REQ_PLACE);
 		expect_retired(round, SRDMA_ST_OK);
 		for (i = 0; i < SRDMA_REQ_KEPT / 32; i++)
-			EXPECT_EQ(req.kept[i], 0);
+			EXPECT_EQ(mend.kept[i], 0);
 		EXPECT_EQ(req.kept_count, 0);
 	}
 }

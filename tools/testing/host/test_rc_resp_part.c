@@ -97,6 +97,20 @@ TEST(resp_part__more_than_are_kept_are_not_heard)
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
 
+/* Without memory for parts one is sent at a time; the requester asks again. */
+TEST(resp_part__without_memory_one_at_a_time)
+{
+	begin_read(10, 5);
+	resp.mend = NULL;
+	ask(1, 2);
+	expect_read(5, 10, SRDMA_RC_READ_RESP_MIDDLE);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	ask(1, 2);
+	ask(3, 4);
+	expect_read(1, 2, SRDMA_RC_READ_RESP_ONLY);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
+
 /* Its place is taken by a later READ: the requester has had it all. */
 TEST(resp_part__of_a_read_that_is_over)
 {

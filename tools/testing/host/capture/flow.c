@@ -52,6 +52,7 @@ struct flow {
 	uint32_t first_psn;
 	struct srdma_rc_resp rc;
 	struct srdma_rc_res res[RESOURCES];
+	struct srdma_rc_resp_mend mend;
 	struct held *held;
 	struct srdma_uc_resp uc;
 };
@@ -145,10 +146,12 @@ static void begin(struct flow *f, uint32_t psn)
 	if (!f->begun)
 		f->first_psn = psn;
 	f->begun = true;
-	if (f->tp == SRDMA_TP_RC)
+	if (f->tp == SRDMA_TP_RC) {
 		srdma_rc_resp_init(&f->rc, &attr, f->res, RESOURCES);
-	else
+		f->rc.mend = &f->mend;
+	} else {
 		srdma_uc_resp_init(&f->uc, psn, attr.mtu);
+	}
 }
 
 /* ---- requests ---- */

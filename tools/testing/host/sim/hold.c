@@ -23,7 +23,7 @@ static void check(struct sim *s, struct node *n)
 	u32 i;
 
 	for (i = 0; i < resp->hole_count; i++) {
-		const struct srdma_rc_hole *hole = &resp->holes[i];
+		const struct srdma_rc_hole *hole = &resp->mend->holes[i];
 
 		for (; f && f->pkt.psn == psn; f = f->next)
 			psn = srdma_psn_add(psn, psns_of(s, f));
@@ -56,9 +56,17 @@ static void insert(struct node *n, const struct frame *f)
 	n->nheld++;
 }
 
+bool hold_provide(struct node *n)
+{
+	if (!n->resp.mend && n->denied++ >= n->p->refusals)
+		n->resp.mend = &n->resp_mend;
+	return n->resp.mend;
+}
+
 bool hold_back(struct sim *s, struct node *n, const struct frame *f)
 {
-	if (n->nheld >= n->p->holds || !srdma_rc_resp_wants(&n->resp, &f->pkt))
+	if (n->nheld >= n->p->holds || !srdma_rc_resp_wants(&n->resp, &f->pkt) ||
+	    !hold_provide(n))
 		return false;
 	insert(n, f);
 	srdma_rc_resp_hold(&n->resp, &f->pkt);

@@ -42,6 +42,9 @@ void check_received(struct sim *s, struct node *n, const struct entry *e,
 /* hold.c: requests behind a hole */
 
 /* Is @f, which is not expected, held back? Then a copy of it is. */
+/* Memory for what is noted about losses, unless it is refused. */
+bool hold_provide(struct node *n);
+
 bool hold_back(struct sim *s, struct node *n, const struct frame *f);
 /* One that is expected now. */
 struct frame *hold_take(struct sim *s, struct node *n);

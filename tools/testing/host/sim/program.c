@@ -278,6 +278,14 @@ static u32 pick_psn(struct rng *r)
 	return rnd_below(r, 1u << 24);
 }
 
+/* Mostly none. It takes no random number. */
+static u32 pick_refusals(u64 seed, u32 id)
+{
+	static const u32 some[8] = { 0, 0, 0, 1, 0, 0, 4, ~0u };
+
+	return some[(seed + 3 * id) % 8];
+}
+
 static void make_node(struct sim *s, u32 id)
 {
 	struct node_params *p = &s->p.node[id];
@@ -309,6 +317,7 @@ static void make_node(struct sim *s, u32 id)
 	p->credits = rnd_chance(r, 3000);
 	p->forgets = rnd_chance(r, 2500);
 	p->holds = RND_PICK(r, 0, 0, 3, 50, 1000, 1000);
+	p->refusals = pick_refusals(s->p.seed, id);
 	if (rnd_chance(r, 500))
 		p->sqd_ns = 1 + rnd_below(r, 500000);
 	if (rnd_chance(r, 300))
@@ -551,13 +560,13 @@ static void describe_node(const struct sim *s, u32 id)
 
 	printf("  %c: %u WRs, ring %u, psn %06x, msn %06x, rd_atomic %u, "
 	       "retry %u, rnr_retry %u, timeout %u, inflight %u, burst %u/%u%s%s"
-	       "\n     rnr timer %u, receives ahead %u, holds %u%s%s%s%s\n", 'A' + id,
+	       "\n     rnr timer %u, receives ahead %u, holds %u, no memory %u%s%s%s%s\n", 'A' + id,
 	       s->node[id].nprog, p->ring, p->psn, p->msn,
 	       p->attr.max_rd_atomic, p->attr.retry_cnt, p->attr.rnr_retry,
 	       p->attr.timeout, p->attr.max_inflight, p->limit.packets,
 	       p->limit.bytes, p->one_host ? " one host" : "",
 	       p->busy ? ", busy" : "", p->min_rnr_timer,
-	       p->rq_ahead, p->holds, p->credits ? ", credits" : "",
+	       p->rq_ahead, p->holds, p->refusals, p->credits ? ", credits" : "",
 	       p->sqd_ns ? ", SQD" : "", p->err_ns ? ", ERR" : "",
 	       p->die_ns ? ", falls silent" : "");
 }

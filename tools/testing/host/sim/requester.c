@@ -478,6 +478,9 @@ void requester_response(struct sim *s, struct node *n, struct frame *f)
 	if (srdma_rc_req_expects(&n->req, &f->pkt) &&
 	    rnd_chance(&s->rng, s->p.net.join))
 		net_join(s, n, f);
+	else if (srdma_rc_req_lacks_mend(&n->req, &f->pkt) &&
+		 n->denied++ >= n->p->refusals)
+		n->req.mend = &n->req_mend;
 	v = srdma_rc_req_response(&n->req, &f->pkt, s->now, &act);
 	s->seen.resp[v]++;
 	switch (v) {

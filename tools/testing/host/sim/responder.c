@@ -240,6 +240,7 @@ static void repeat_read(struct sim *s, struct node *n, struct frame *f,
 			return;
 		n->asked[act->res] = act->va;
 	}
+	hold_provide(n);
 	srdma_rc_resp_commit(&n->resp, &f->pkt, act);
 }
 

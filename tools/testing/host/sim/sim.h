@@ -204,6 +204,7 @@ struct net_params {
  *	does not answer what lies in front of the last part that it was asked for,
  *	as rdma_rxe does
  * @holds: most packets that it holds back behind a hole
+ * @refusals: so often, in either role, it gets no memory for what is noted about losses
  * @sqd_ns: when the send queue is drained for a while, 0 for never
  * @err_ns: when the QP is moved to error, 0 for never
  * @die_ns: when it stops answering, 0 for never
@@ -226,6 +227,7 @@ struct node_params {
 	bool credits;
 	bool forgets;
 	u32 holds;
+	u32 refusals;
 	u64 sqd_ns;
 	u64 err_ns;
 	u64 die_ns;
@@ -258,6 +260,9 @@ struct params {
  * @uresp: UC receiver
  * @ring: send ring
  * @res: the responder's resources
+ * @req_mend: memory that the requester gets when it loses something
+ * @resp_mend: and the responder
+ * @denied: how often it was denied memory
  * @asked: with forgets: the last address that each was asked for again; 0: none
  * @arena: writable memory
  * @arena_used: bytes of it handed out
@@ -316,6 +321,9 @@ struct node {
 	struct srdma_uc_resp uresp;
 	struct wqe ring[RING_MAX];
 	struct srdma_rc_res res[16];
+	struct srdma_rc_req_mend req_mend;
+	struct srdma_rc_resp_mend resp_mend;
+	u32 denied;
 	u64 asked[16];
 
 	u8 arena[ARENA_SIZE];
