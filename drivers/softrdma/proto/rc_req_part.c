@@ -36,11 +36,22 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
 	return req->rd_out - (msg->done >> req->mtu_shift >> msg->part);
 }
 
-/* A long path, on which there is no queue, does not become narrow by a loss. */
+/* What losses leave of a path lets less than a byte pass in so many ns: 8 MB/s. */
+#define NARROW_BYTE_NS	128
+
+/*
+ * A long path, on which there is no queue, does not become narrow by a loss. But if many
+ * share a slow line, its queue is all that some of them ever see, and makes it long.
+ */
 bool srdma_req_is_narrow(const struct srdma_rc_req *req)
 {
-	return srdma_req_is_slow(req) ||
-	       (req->ssthresh < req->win_near && req->rtt_min_ns < SRDMA_REQ_FAR_NS);
+	u64 left = (u64)req->ssthresh << req->mtu_shift;
+
+	if (srdma_req_is_slow(req))
+		return true;
+	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS)
+		return left * NARROW_BYTE_NS < req->srtt_ns;
+	return req->ssthresh < req->win_near;
 }
 
 /* Two requests fill the window, if the peer answers two. */

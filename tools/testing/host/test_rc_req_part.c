@@ -141,6 +141,23 @@ TEST(req_part__none_without_a_loss_nor_far_away)
 	expect_asks(0, 20, false);
 }
 
+/* But if losses leave it 8 MB/s or less, it is a queue that many share. */
+TEST(req_part__of_a_long_path_that_gives_little)
+{
+	begin_narrow(NULL, 8);
+	req.rtt_min_ns = 2 * MS;
+	req.srtt_ns = 128 * 8 * MTU;
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 8, false);
+
+	begin_narrow(NULL, 8);
+	req.rtt_min_ns = 2 * MS;
+	req.srtt_ns = 128 * 8 * MTU + 1;
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+}
+
 /* No request asks for what two have asked for; one that may be lost is the same again. */
 TEST(req_part__is_asked_for_again_alone)
 {
