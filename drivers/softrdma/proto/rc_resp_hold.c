@@ -306,10 +306,11 @@ static u64 report_all(struct srdma_rc_resp *resp, u64 now)
 /* It does not: a NAK for the first one, if that is not being sent again anyway. */
 static u64 report_first(struct srdma_rc_resp *resp, u64 now)
 {
-	struct srdma_rc_hole *hole = &resp->mend->holes[0];
+	struct srdma_rc_hole *hole;
 
 	if (!resp->hole_count || resp->gap || resp->dead)
 		return 0;
+	hole = &resp->mend->holes[0];
 	if (now < hole->since + resp->hold_ns)
 		return hole->since + resp->hold_ns;
 	srdma_resp_nak(resp, srdma_aeth_nak(SRDMA_NAK_PSN_SEQ), resp->epsn);
