@@ -369,6 +369,9 @@ struct srdma_rc_req_attr {
  * @late_at: when what is late is taken for lost, ns; 0 for nothing
  * @asked_psn: first PSN of the READ or atomic that was last asked for again
  * @asked_end: behind its last one; @asked_psn if that was needed
+ * @asked_first: packets of answers asked for, of late
+ * @asked_again: and those asked for again
+ * @overfills: most of an answer was lost, and some of those since
  * @again_out: the oldest of what the peer has reported to be missing
  * @again_count: number of these
  * @stamp: number of the last report; 0 as long as the peer is not known to hold
@@ -463,6 +466,9 @@ struct srdma_rc_req {
 	u64 late_at;
 	u32 asked_psn;
 	u32 asked_end;
+	u32 asked_first;
+	u32 asked_again;
+	bool overfills;
 	u32 again_out;
 	u32 again_count;
 	u32 held;

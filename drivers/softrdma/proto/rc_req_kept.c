@@ -146,6 +146,7 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 
 	if (b->resend)
 		note_asked_again(req, b, end);
+	srdma_req_count_asked(req, srdma_burst_packets(b->len, req->mtu_shift), b->resend);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	asked = msg->npsn;

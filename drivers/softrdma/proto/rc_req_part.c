@@ -39,9 +39,36 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
 /* What losses leave of a path lets less than a byte pass in so many ns: 8 MB/s. */
 #define NARROW_BYTE_NS	128
 
+/* What is asked for decides only together: so many packets, at least; and at most. */
+#define COUNTS_FROM	1024
+#define COUNTS_UP_TO	4096
+
+/* Of these, more than a half asked for again fills a queue; less than a 256th does not. */
+#define FILLS_PART	2
+#define FITS_PART	256
+
+void srdma_req_count_asked(struct srdma_rc_req *req, u32 packets, bool again)
+{
+	if (again)
+		req->asked_again += packets;
+	else
+		req->asked_first += packets;
+	if (req->asked_first < COUNTS_FROM)
+		return;
+	if (req->asked_again > req->asked_first / FILLS_PART)
+		req->overfills = true;
+	if (req->asked_first < COUNTS_UP_TO)
+		return;
+	if (req->asked_again < req->asked_first / FITS_PART)
+		req->overfills = false;
+	req->asked_first /= 2;
+	req->asked_again /= 2;
+}
+
 /*
- * A long path, on which there is no queue, does not become narrow by a loss. But if many
- * share a slow line, its queue is all that some of them ever see, and makes it long.
+ * A long path, on which there is no queue, does not become narrow by a loss. But the
+ * queue of a slow line makes it long, too: for who fills it, and is known by that, and
+ * for the many that share it and get little of it.
  */
 bool srdma_req_is_narrow(const struct srdma_rc_req *req)
 {
@@ -50,7 +77,7 @@ bool srdma_req_is_narrow(const struct srdma_rc_req *req)
 	if (srdma_req_is_slow(req))
 		return true;
 	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS)
-		return left * NARROW_BYTE_NS < req->srtt_ns;
+		return req->overfills || left * NARROW_BYTE_NS < req->srtt_ns;
 	return req->ssthresh < req->win_near;
 }
 

@@ -126,6 +126,9 @@ u32 srdma_req_requests_of(const struct srdma_rc_msg *msg);
 /* Requests for READs and atomics that the peer has not answered. */
 u32 srdma_req_unanswered(const struct srdma_rc_req *req);
 
+/* A READ or atomic asks for @packets, or asks again. */
+void srdma_req_count_asked(struct srdma_rc_req *req, u32 packets, bool again);
+
 /* Does the window apply to answers? It does after a loss. */
 bool srdma_req_is_narrow(const struct srdma_rc_req *req);
 

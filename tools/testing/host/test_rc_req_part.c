@@ -4,6 +4,7 @@
  * of an answer whose rest is lost.
  */
 #include "req_fixture.h"
+#include "proto/rc_req_priv.h"
 
 /* Something was lost before, and there is room for @window packets. */
 static void begin_narrow(const struct srdma_rc_req_attr *a, uint32_t window)
@@ -156,6 +157,57 @@ TEST(req_part__of_a_long_path_that_gives_little)
 	push(SRDMA_WR_READ, 8 * MTU, 0);
 	expect_asks(0, 4, false);
 	expect_asks(4, 8, false);
+}
+
+/* A READ of @packets from there on is begun as a whole. */
+static bool is_whole(uint32_t packets)
+{
+	struct srdma_rc_msg msg = { .op = SRDMA_WR_READ, .npsn = packets };
+
+	return srdma_req_part_of(&req, &msg, 8) == SRDMA_MSG_WHOLE;
+}
+
+TEST(req_part__counts_what_is_asked_for_again)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 100 * MTU, 0);
+	send_one();
+	EXPECT_EQ(req.asked_first, 100);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 99, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.asked_again, 0);
+	send_one();
+	EXPECT_EQ(req.asked_first, 100);
+	EXPECT_EQ(req.asked_again, burst.b.len / MTU);
+}
+
+/* And so it is if it is filled by what is asked for, as most of that is lost. */
+TEST(req_part__of_a_long_path_that_is_overfilled)
+{
+	uint32_t i;
+
+	begin(NULL);
+	req.rtt_min_ns = 2 * MS;
+	/* A few say nothing. */
+	srdma_req_count_asked(&req, 1023, false);
+	srdma_req_count_asked(&req, 513, true);
+	EXPECT(is_whole(100));
+	srdma_req_count_asked(&req, 3, false);
+	EXPECT(is_whole(100));
+	srdma_req_count_asked(&req, 1, true);
+	EXPECT(!is_whole(100));
+	/* As long as some of it is lost, of what is asked for now. */
+	srdma_req_count_asked(&req, 3070, false);
+	EXPECT(!is_whole(100));
+	for (i = 0; i < 4; i++) {
+		EXPECT(!is_whole(100));
+		srdma_req_count_asked(&req, 2048, false);
+	}
+	EXPECT(!is_whole(100));
+	for (i = 0; i < 4; i++)
+		srdma_req_count_asked(&req, 2048, false);
+	EXPECT(is_whole(100));
+	EXPECT(!req.overfills);
 }
 
 /* No request asks for what two have asked for; one that may be lost is the same again. */
