@@ -90,6 +90,8 @@ struct srdma_engine {
 	struct completion *idle;
 };
 
+/* Not more than a line, unless locks are debugged. */
+static_assert(offsetof(struct srdma_engine, taken) >= SMP_CACHE_BYTES);
 
 /* What waits beyond this, in bytes, is looked at more closely. */
 #define SRDMA_ENGINE_LAGS	SZ_2K

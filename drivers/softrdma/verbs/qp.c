@@ -3,6 +3,8 @@
  * Queue pairs: creation, queries, look-up, destruction. Their state machine is
  * in verbs/qp_state.c.
  */
+#include <linux/memcontrol.h>
+
 #include "engine/backlog.h"
 #include "objects/device.h"
 #include "objects/qp.h"
