@@ -39,14 +39,18 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
 /* What losses leave of a path lets less than a byte pass in so many ns: 8 MB/s. */
 #define NARROW_BYTE_NS	128
 
-/* What is asked for decides only together: so many packets, at least; and at most. */
+/* Packets of answers that say something, and from which on earlier ones count less. */
 #define COUNTS_FROM	1024
 #define COUNTS_UP_TO	4096
 
-/* Of these, more than a half asked for again fills a queue; less than a 256th does not. */
+/* Parts of them: if more is asked for again, a queue is overfilled; if less, not. */
 #define FILLS_PART	2
 #define FITS_PART	256
 
+/*
+ * Whoever overfills a queue with whole answers loses most of them; what a network loses,
+ * or brings out of order, is less.
+ */
 void srdma_req_count_asked(struct srdma_rc_req *req, u32 packets, bool again)
 {
 	if (again)
