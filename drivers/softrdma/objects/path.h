@@ -38,8 +38,11 @@ struct srdma_path_kind {
  * struct srdma_path - the way that an engine last took; its owner's alone
  * @dst: cached route, or NULL
  * @cookie: to see whether @dst is still good
+ * @heard: PSN up to which the peer had heard what went this way
  * @av: addresses that it is for
  * @is_local: @av leads to this very device
+ * @is_heard: @heard and @heard_at are known
+ * @confirms: the next skb tells the host that the next hop is there
  * @generation: of the namespace's addresses that @is_local is known for
  * @checked: @is_local is known for @av
  * @hdr_len: bytes of @hdr, IP and UDP together
@@ -57,13 +60,17 @@ struct srdma_path_kind {
  * @next_psn: PSN behind the last burst: one that is sent again elsewhere than
  *	there means that something was lost
  * @back_psn: PSN that was last sent again for that
+ * @heard_at: when @heard was noted, jiffies
  */
 struct srdma_path {
 	struct dst_entry *dst;
 	u32 cookie;
+	u32 heard;
 	struct srdma_av av;
 	bool is_local;
 	bool checked;
+	bool is_heard;
+	bool confirms;
 	u32 generation;
 	u8 hdr_len;
 	__wsum pseudo;
@@ -79,6 +86,7 @@ struct srdma_path {
 	u32 train_sent;
 	u32 next_psn;
 	u32 back_psn;
+	u32 heard_at;
 };
 
 #endif

@@ -4,6 +4,7 @@
  * to reach it, and how long a train may be.
  */
 #include <linux/jhash.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <net/ip.h>
@@ -311,6 +312,30 @@ void srdma_path_drop(struct srdma_path *path)
 	dst_release(path->dst);
 	path->dst = NULL;
 	path->checked = false;
+	path->is_heard = false;
+	path->confirms = false;
+}
+
+/**
+ * srdma_path_heard - say what the peer has heard of what went this way
+ * @path: path with a route
+ * @psn: it has heard more when this is another one
+ * @after: and has it only that long after the last time, jiffies
+ *
+ * Then the next hop is there, and the host need not ask for its link address again:
+ * where it is crowded, the question would get lost. TCP tells it the same.
+ */
+void srdma_path_heard(struct srdma_path *path, u32 psn, u32 after)
+{
+	u32 now = jiffies;
+
+	if (path->is_heard &&
+	    (psn == path->heard || now - path->heard_at < after))
+		return;
+	path->confirms = path->is_heard;
+	path->is_heard = true;
+	path->heard = psn;
+	path->heard_at = now;
 }
 
 /*

@@ -17,6 +17,7 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 bool srdma_path_is_to(const struct srdma_path *path, const struct srdma_av *av);
 void srdma_path_fill(struct srdma_path *path);
 void srdma_path_drop(struct srdma_path *path);
+void srdma_path_heard(struct srdma_path *path, u32 psn, u32 after);
 u32 srdma_path_train(struct srdma_path *path, const struct srdma_burst *burst,
 		     u32 packet_len);
 

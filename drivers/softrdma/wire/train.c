@@ -300,6 +300,8 @@ static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 	skb->priority = path->priority;
 	skb_set_hash(skb, path->hash, PKT_HASH_TYPE_L4);
 	skb_dst_set_noref(skb, path->dst);
+	skb_set_dst_pending_confirm(skb, path->confirms);
+	path->confirms = false;
 }
 
 /* Begins a train that has nothing yet, with @count packets next. */

@@ -355,6 +355,24 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 	rcu_read_unlock();
 }
 
+/*
+ * What it acknowledges, the peer has heard. Who hears no answer repeats what it has asked
+ * instead of asking more, sooner or later: after so long.
+ */
+#define ASKS_NO_MORE	HZ
+
+static void note_heard(const struct srdma_tx *tx)
+{
+	const struct srdma_qp *qp = tx->qp;
+
+	if (qp->qpt != SRDMA_QPT_RC)
+		return;
+	if (tx->engine == &qp->send)
+		srdma_path_heard(tx->path, qp->req.rc.una_psn, 0);
+	else
+		srdma_path_heard(tx->path, qp->resp.rc.epsn, ASKS_NO_MORE);
+}
+
 /* As srdma_path_find(), asked once in a run where the peer is always the same. */
 static int find_way(const struct srdma_tx *tx)
 {
@@ -364,6 +382,8 @@ static int find_way(const struct srdma_tx *tx)
 	if (outbox && outbox->knows_way)
 		return 0;
 	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
+	if (!way && !tx->path->is_local)
+		note_heard(tx);
 	if (outbox)
 		outbox->knows_way = !way;
 	return way;

@@ -10,6 +10,9 @@
 
 #include "duo.h"
 
+/* Nobody there answers when the host asks. */
+#define PEER_MAC	"02:00:00:00:77:02"
+
 /* As much as a QP may hand to the network before it knows how fast that is. */
 #define INFLIGHT_START	(128 * 1024)
 
@@ -210,6 +213,84 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
+}
+
+/* What the host knows of where the peer is may be old; it asks after this. */
+#define DOUBTS_S	"3"
+
+static int doubt_neighbour(void)
+{
+	return topo_put("/proc/sys/net/ipv4/neigh/" WIRE_NETDEV
+			"/delay_first_probe_time", DOUBTS_S) ?:
+	       topo_ip("neigh replace " WIRE_PEER " lladdr " PEER_MAC
+		       " dev " WIRE_NETDEV " nud stale");
+}
+
+/* Is it sure after that, though nobody would answer it? */
+static bool host_is_sure(void)
+{
+	long end = topo_now_ms() + PEER_WAIT_MS;
+	bool is_sure;
+
+	while (!topo_run("ip neigh show " WIRE_PEER
+			 " | grep -q -e DELAY -e STALE") &&
+	       topo_now_ms() < end)
+		usleep(100000);
+	is_sure = !topo_run("ip neigh show " WIRE_PEER " | grep -q REACHABLE");
+	topo_ip("neigh replace " WIRE_PEER " lladdr " PEER_MAC
+		" dev " WIRE_NETDEV);
+	return is_sure;
+}
+
+/* TCP is not held up by a lost ARP either. */
+TEST_F(peer, host_need_not_ask_where_a_peer_is_that_acknowledges)
+{
+	struct peer *peer = &self->peer;
+
+	ASSERT_EQ(0, doubt_neighbour());
+	EXPECT_TRUE(leaves(peer, PSN));
+	usleep(200000);
+	EXPECT_TRUE(leaves(peer, PSN + 1));
+	EXPECT_TRUE(host_is_sure());
+}
+
+TEST_F(peer, host_asks_where_a_peer_is_that_is_silent)
+{
+	struct peer *peer = &self->peer;
+
+	EXPECT_TRUE(leaves(peer, PSN));
+	/* With this it hears of the acknowledge. */
+	ASSERT_EQ(0, post_send(peer, 8));
+	EXPECT_TRUE(peer_awaits(&self->heard, RC_SEND_ONLY, PSN + 1));
+	ASSERT_EQ(0, doubt_neighbour());
+	ASSERT_EQ(0, post_send(peer, 8));
+	EXPECT_TRUE(peer_awaits(&self->heard, RC_SEND_ONLY, PSN + 2));
+	EXPECT_FALSE(host_is_sure());
+}
+
+static bool is_read(const struct peer *peer, struct peer_heard *heard, uint32_t psn)
+{
+	return !peer_rdma(peer, RC_READ, psn, 0, 8, 0) &&
+	       peer_awaits(heard, RC_READ_RESP_ONLY, psn);
+}
+
+/* These it may have asked for without an answer. */
+TEST_F(peer, host_asks_where_a_peer_is_that_may_have_heard_no_answer)
+{
+	ASSERT_EQ(0, doubt_neighbour());
+	EXPECT_TRUE(is_read(&self->peer, &self->heard, PSN));
+	usleep(200000);
+	EXPECT_TRUE(is_read(&self->peer, &self->heard, PSN + 1));
+	EXPECT_FALSE(host_is_sure());
+}
+
+TEST_F(peer, host_need_not_ask_where_a_peer_is_that_goes_on_asking)
+{
+	ASSERT_EQ(0, doubt_neighbour());
+	EXPECT_TRUE(is_read(&self->peer, &self->heard, PSN));
+	usleep(1500000);
+	EXPECT_TRUE(is_read(&self->peer, &self->heard, PSN + 1));
+	EXPECT_TRUE(host_is_sure());
 }
 
 /* The last: neighbours are forgotten with the address. */
