@@ -25,7 +25,10 @@
  * A cut takes half of the share, and no more than this allows: what few packets say of
  * it is coarse, and would make those slower that are slow.
  */
-#define SHARE_MOST	(SRDMA_SLOW_ALL / 4)
+#define SHARE_MOST	(SRDMA_SLOW_ALL / 2)
+
+/* A round trip in which the window grows by a whole packet. */
+#define STEP_NS		2000000ull
 
 /* The window is never smaller: a packet in eight round trips. */
 #define WIN_LEAST	(SRDMA_SLOW_PACKET / 8)
@@ -33,8 +36,13 @@
 /* After so many calm periods in a row there is no congestion any more. */
 #define CALM_MOST	64u
 
-/* At once goes a quarter of the window, of up to so many packets. */
+/*
+ * At once goes a quarter of the window, of up to so many packets, and what passes in so
+ * many ns: a queue marks a train as it marks one packet, so who sends longer ones would
+ * be told less often, and get more.
+ */
 #define BURST_MOST	16u
+#define BURST_NS	250000u
 
 /* No burst is so far from the next one, unless a round trip is longer. */
 #define GAP_MOST_NS	100000000ull
@@ -108,40 +116,65 @@ static void slow_end(struct srdma_rc_req *req)
 }
 
 /*
- * A packet in a round trip for everybody, or there is no fairness. A window of less than
- * a packet has periods of several round trips, and grows to two packets in one of them.
+ * So much in a round trip, the same for all that share a queue, or there is no fairness.
+ * In a long one less than a packet: many that have few packets each would always fill
+ * the queue, and what may not be marked is dropped there. A window of less than a packet
+ * has periods of several round trips, and grows to two packets in one of them.
  */
-static u32 slow_step(u32 win)
+static u32 slow_step(const struct srdma_rc_req *req)
 {
-	if (win >= SRDMA_SLOW_PACKET)
+	u32 win = req->slow.win;
+
+	if (win < SRDMA_SLOW_PACKET)
+		return min(SRDMA_SLOW_PACKET * SRDMA_SLOW_PACKET / win,
+			   2 * SRDMA_SLOW_PACKET - win);
+	if (req->srtt_ns <= STEP_NS)
 		return SRDMA_SLOW_PACKET;
-	return min(SRDMA_SLOW_PACKET * SRDMA_SLOW_PACKET / win,
-		   2 * SRDMA_SLOW_PACKET - win);
+	return max_t(u64, div64_u64(STEP_NS * SRDMA_SLOW_PACKET, req->srtt_ns),
+		     SRDMA_SLOW_PACKET / 4);
 }
 
+/* What losses have left of the other window grows along: else nothing would, here. */
 static void slow_grow(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
-	u32 most = req->cwnd * SRDMA_SLOW_PACKET;
 
-	slow->win += slow_step(slow->win);
-	slow->win = min(slow->win, most);
+	slow->win += slow_step(req);
+	if (slow->win > req->cwnd * SRDMA_SLOW_PACKET && req->cwnd < req->win_top)
+		req->cwnd++;
+	slow->win = min(slow->win, req->cwnd * SRDMA_SLOW_PACKET);
 	if (++slow->calm == CALM_MOST)
 		slow_end(req);
 }
 
+noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)
+{
+	return max(req->slow.win / SRDMA_SLOW_PACKET, 1u);
+}
+
+noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
+{
+	u32 most = srdma_req_slow_window(req) / 4;
+	u64 soon = (u64)req->slow.win * BURST_NS / SRDMA_SLOW_PACKET;
+
+	if (req->srtt_ns)
+		most = min_t(u64, most, div64_u64(soon, req->srtt_ns));
+	return clamp(most, 1u, BURST_MOST);
+}
+
 /*
- * The part of the packets of a period that met congestion. A notification speaks for
- * all of them in its time, as there are no more.
+ * The part of the packets of a period that met congestion. A notification speaks for a
+ * train, which is marked as a whole, and for all packets in its time, as there are no
+ * more.
  */
 static u32 slow_share(const struct srdma_rc_req *req)
 {
 	const struct srdma_rc_slow *slow = &req->slow;
-	u64 each = 1;
+	u64 each = srdma_req_slow_burst(req);
 
 	if (req->srtt_ns)
 		each = max(div64_u64((u64)slow->acked * SRDMA_CNP_APART_NS,
-				     req->srtt_ns), 1ull);
+				     req->srtt_ns), each);
 	return min_t(u64, div_u64(slow->told * each * SRDMA_SLOW_ALL, slow->acked),
 		     SRDMA_SLOW_ALL);
 }
@@ -166,16 +199,6 @@ noinline void srdma_req_slow_loss(struct srdma_rc_req *req)
 {
 	req->slow.win = max(req->slow.win / 2, WIN_LEAST);
 	req->slow.calm = 0;
-}
-
-noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)
-{
-	return max(req->slow.win / SRDMA_SLOW_PACKET, 1u);
-}
-
-noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
-{
-	return clamp(srdma_req_slow_window(req) / 4, 1u, BURST_MOST);
 }
 
 /*

@@ -13,6 +13,8 @@
  *	MB/s (2^20), Jain's index, the longest time in ms without progress of one of
  *	them, packets that the senders sent, packets needed for what arrived
  *
+ * They talk to each other past the network, on which it is crowded.
+ *
  * All of them sleep until something is complete: as many programs that poll, as
  * perftest's do, would measure the scheduler. What has arrived of a message is seen
  * in memory: each KB of it bears the number of the message.
@@ -25,13 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "rc.h"
 #include "sockets.h"
 
-#define PORT		18517		/* of tcp's data the next one */
+#define CONTROL		"/run/crowd"
+#define PORT		18517
 #define MEBI		(1 << 20)
 #define PACKET		1024		/* the path MTU */
 #define ON_THE_WAY	(2 * MEBI)	/* posted by each, at least */
@@ -123,9 +127,9 @@ static void get(int fd, void *p, size_t len)
 		die("read");
 }
 
-static int connect_to(const char *to, int port)
+static int connect_data(const char *to)
 {
-	struct sockaddr_in a = address(to, port);
+	struct sockaddr_in a = address(to, PORT);
 	int fd = new_socket();
 
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)))
@@ -133,12 +137,36 @@ static int connect_to(const char *to, int port)
 	return fd;
 }
 
-static int listen_at(const char *where, int port)
+static int listen_for_data(const char *where)
 {
-	struct sockaddr_in a = address(where, port);
+	struct sockaddr_in a = address(where, PORT);
 	int fd = new_socket();
 
 	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, PEERS_MAX))
+		die("listen");
+	return fd;
+}
+
+static const struct sockaddr_un control = { AF_UNIX, CONTROL };
+
+static int connect_control(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&control, sizeof(control)))
+		die("connect");
+	return fd;
+}
+
+static int listen_for_control(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	unlink(CONTROL);
+	if (fd < 0 ||
+	    bind(fd, (const struct sockaddr *)&control, sizeof(control)) ||
+	    listen(fd, PEERS_MAX))
 		die("listen");
 	return fd;
 }
@@ -298,8 +326,12 @@ static uint64_t packets_sent(void)
 static bool take_mark(struct peer *p, uint64_t *sent, int *marks, int flags)
 {
 	char what;
+	ssize_t n = recv(p->control, &what, 1, flags);
 
-	if (recv(p->control, &what, 1, flags) != 1)
+	/* It has failed, and said why. */
+	if (!n)
+		exit(1);
+	if (n != 1)
 		return false;
 	sent[(*marks)++] = packets_sent();
 	return true;
@@ -342,9 +374,9 @@ static void be_sender(const char *to)
 	int marks = 0;
 	char go;
 
-	p->control = connect_to(to, PORT);
+	p->control = connect_control();
 	if (kind == TCP) {
-		p->data = connect_to(to, PORT + 1);
+		p->data = connect_data(to);
 	} else {
 		open_device();
 		make_qp(p);
@@ -450,8 +482,8 @@ static void tell_all(void)
 
 static void accept_all(const char *where, int n)
 {
-	int data = listen_at(where, PORT + 1);
-	int listening = listen_at(where, PORT);
+	int data = listen_for_data(where);
+	int listening = listen_for_control();
 	struct peer *p;
 	int i;
 

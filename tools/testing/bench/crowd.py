@@ -8,19 +8,30 @@ from queues import MEBI, PATH_MTU
 LINES = {10: (5000, 30000), 100: (15000, 100000), 1000: (125000, 500000)}
 # ms that pass first, and that are measured.
 TIMES = {10: (4000, 8000), 100: (1000, 3000), 1000: (250, 500)}
-# What holds the packets of a line: tbf's own queue, or a qdisc below it.
-QUEUES = {"fifo": "-"}
+# What holds the packets of a line: tbf's own queue, or one that marks packets early
+# (RED with ECN, from a quarter of the bytes on, and all from a half on).
+QUEUES = ("fifo", "ecn")
 KINDS = ("write", "send", "read")
 SIZES = (65536, 1 << 20)
 SENDERS = (1, 4, 16)
 
-# Of the line, Jain's index, ms without progress of one of them, packets sent of
-# those needed.
-GOODPUT, JAIN, STARVED_MS, SENT = 0.9, 0.9, 100, 1.1
+# Of the line, Jain's index, ms without progress of one of them; and packets sent of
+# those needed, by queue.
+GOODPUT, JAIN, STARVED_MS = 0.9, 0.9, 100
+SENT = {"fifo": 1.1, "ecn": 1.05}
 # What a packet of the path MTU has around it: Ethernet, IPv4, UDP, BTH and ICRC;
 # of TCP, with time stamps, what a packet of 1448 has.
 AROUND = 58
 TCP_SEGMENT, TCP_AROUND = 1448, 66
+
+
+def held_by(queue, mbit):
+    """The qdisc below tbf as tc names it, with - for blanks."""
+    if queue == "fifo":
+        return "-"
+    limit = LINES[mbit][1]
+    return (f"red-limit-{limit}-min-{limit // 4}-max-{limit // 2}-avpkt-1000-"
+            f"burst-{limit // 3000 + 1}-bandwidth-{mbit}mbit-probability-0.1-ecn")
 
 
 class Row:
@@ -29,7 +40,7 @@ class Row:
     def __init__(self, where, mbit, queue, n, kind, size):
         self.where, self.mbit, self.queue = where, mbit, queue
         self.n, self.kind, self.size = n, kind, size
-        words = (where, mbit, *LINES[mbit], QUEUES[queue], n, kind, size,
+        words = (where, mbit, *LINES[mbit], held_by(queue, mbit), n, kind, size,
                  *TIMES[mbit])
         self.job = ":".join(map(str, words))
         self.label = f"{kind} {size} {n} {mbit} {where} {queue}"
@@ -87,7 +98,7 @@ def missed(row, found):
     goodput, jain, starved, sent, needed = found
     return " ".join(name for name, bad in (
         ("goodput", goodput / row.line() < GOODPUT), ("jain", jain < JAIN),
-        ("starved", starved > STARVED_MS), ("sent", sent > SENT * needed)) if bad)
+        ("starved", starved > STARVED_MS), ("sent", sent > SENT[row.queue] * needed)) if bad)
 
 
 def read_figures(path):

@@ -67,10 +67,10 @@ TEST(req_slow__halves_once_for_what_is_in_flight)
 	ack(40);
 	EXPECT_EQ(req.slow.win, 32 * SRDMA_SLOW_PACKET);
 	EXPECT_EQ(send_in_time(), 8);
-	/* Packets that went since then are told of: an eighth less. */
+	/* Packets that went since then are told of: a quarter less. */
 	ack(63);
 	srdma_rc_req_congested(&req);
-	EXPECT_EQ(req.slow.win, 28 * SRDMA_SLOW_PACKET);
+	EXPECT_EQ(req.slow.win, 24 * SRDMA_SLOW_PACKET);
 }
 
 TEST(req_slow__nothing_in_flight_is_nothing_to_slow_down)
@@ -128,7 +128,69 @@ TEST(req_slow__grows_by_a_packet_in_a_calm_round_trip)
 	next_trip(true);
 	EXPECT(req.slow.win < win + SRDMA_SLOW_PACKET);
 	/* It takes away what the share of lately says. */
-	EXPECT(req.slow.win >= (win + SRDMA_SLOW_PACKET) * 7 / 8);
+	EXPECT(req.slow.win >= (win + SRDMA_SLOW_PACKET) * 3 / 4);
+}
+
+TEST(req_slow__grows_by_less_in_a_long_round_trip)
+{
+	uint32_t win;
+
+	fill_the_window();
+	next_trip(true);
+	send_in_time();
+	win = req.slow.win;
+	req.srtt_ns = 6 * MS;
+	aeth_psn(srdma_psn_sub(req.max_psn, 1), 0x1f);
+	EXPECT(req.slow.win - win >= SRDMA_SLOW_PACKET / 4);
+	EXPECT(req.slow.win - win < SRDMA_SLOW_PACKET / 2);
+	/* But never by nothing. */
+	send_in_time();
+	win = req.slow.win;
+	req.srtt_ns = 200 * MS;
+	aeth_psn(srdma_psn_sub(req.max_psn, 1), 0x1f);
+	EXPECT_EQ(req.slow.win, win + SRDMA_SLOW_PACKET / 4);
+}
+
+TEST(req_slow__grows_beyond_what_a_loss_has_left)
+{
+	uint32_t i;
+
+	fill_the_window();
+	next_trip(true);
+	req.cwnd = 2;
+	req.slow.win = 2 * SRDMA_SLOW_PACKET;
+	for (i = 0; i < 8; i++) {
+		send_in_time();
+		next_trip(false);
+	}
+	EXPECT_EQ(req.slow.win, 10 * SRDMA_SLOW_PACKET);
+	EXPECT_EQ(req.cwnd, 10);
+}
+
+/* A train is marked as one packet is. */
+TEST(req_slow__sends_at_once_what_passes_soon)
+{
+	fill_the_window();
+	next_trip(true);
+	req.srtt_ns = 4 * TRIP;
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 2);
+	req.srtt_ns = 20 * TRIP;
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 1);
+}
+
+TEST(req_slow__what_is_told_of_a_train_is_told_of_all_in_it)
+{
+	fill_the_window();
+	next_trip(true);
+	send_in_time();
+	req.slow.share = 0;
+	req.srtt_ns = TRIP;
+	next_trip(true);
+	/* A train of eight, give or take one, of 32; of that a sixteenth. */
+	EXPECT(req.slow.share >= SRDMA_SLOW_ALL * 7 / 32 / 16);
+	EXPECT(req.slow.share <= SRDMA_SLOW_ALL * 8 / 32 / 16);
 }
 
 TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
