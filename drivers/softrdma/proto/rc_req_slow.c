@@ -30,8 +30,11 @@
 /* A round trip in which the window grows by a whole packet. */
 #define STEP_NS		2000000ull
 
-/* The window is never smaller: a packet in eight round trips. */
-#define WIN_LEAST	(SRDMA_SLOW_PACKET / 8)
+/*
+ * The window is never smaller: a packet in six round trips. Less would be for more than a
+ * hundred that share a short queue, and some of a few would wait for long without need.
+ */
+#define WIN_LEAST	(SRDMA_SLOW_PACKET / 6)
 
 /* After so many calm periods in a row there is no congestion any more. */
 #define CALM_MOST	64u

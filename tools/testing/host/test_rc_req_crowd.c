@@ -398,5 +398,5 @@ TEST(req_crowd__sends_less_than_a_packet_in_a_round_trip)
 	EXPECT(r.goodput > 0.95);
 	EXPECT(r.jain > 0.85);
 	EXPECT(r.extra < 1.02);
-	EXPECT(r.starved_ms < 300);
+	EXPECT(r.starved_ms < 110);
 }

@@ -203,7 +203,7 @@ TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
 		REQUIRE(send_in_time());
 		next_trip(true);
 	}
-	EXPECT_EQ(req.slow.win, SRDMA_SLOW_PACKET / 8);
+	EXPECT_EQ(req.slow.win, SRDMA_SLOW_PACKET / 6);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 1);
 	sent();
@@ -211,7 +211,7 @@ TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
 	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
 	/* Nothing is outstanding, and yet there is a timer. */
 	EXPECT_EQ(req.deadline, req.slow.next_at);
-	EXPECT(req.deadline - now > 5 * req.srtt_ns);
+	EXPECT(req.deadline - now > 4 * req.srtt_ns);
 	/* A single packet that met nothing is enough to try two. */
 	send_in_time();
 	next_trip(false);
