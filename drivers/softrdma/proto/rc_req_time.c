@@ -37,6 +37,9 @@
  */
 #define CWND_FLOOR_NS	1000000ull
 
+/* Nor to who gets no more through a long path than this, packets in a round trip. */
+#define CWND_FLOOR_FAR	8
+
 /* A timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
@@ -175,14 +178,16 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 /*
  * What passes in a millisecond is left by losses; many that share a slow line
  * have less than that each. But a long path, on which there is no queue, says
- * nothing by its time of how much there is room for.
+ * nothing by its time of how much there is room for: unless more waits to be
+ * sent, and so little passes that it is rather a queue that others keep full.
  */
 static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 {
 	u64 passed = srdma_psn_dist(req->rtt_una, req->una_psn);
 
 	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS &&
-	    rtt <= req->rtt_min_ns + req->rtt_min_ns / 4)
+	    rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
+	    (passed >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
 		return SRDMA_REQ_CWND_FLOOR;
 	return clamp_t(u64, passed * CWND_FLOOR_NS / rtt, 1,
 		       SRDMA_REQ_CWND_FLOOR);

@@ -72,16 +72,16 @@ TEST(req_window__not_below_its_floor)
 	EXPECT(req.cwnd >= 32 && req.cwnd < 32 + 512);
 }
 
-/* Sixteen packets at a time over a path that takes @first, then @trip; a loss. */
-static void lose_after(uint64_t first, uint64_t trip)
+/* So many packets at a time over a path that takes @first, then @trip; a loss. */
+static void lose_of(uint32_t packets, uint64_t first, uint64_t trip)
 {
 	struct srdma_rc_req_attr a = usual;
 	uint32_t i;
 
-	a.max_inflight = 64 * MTU;
+	a.max_inflight = 4 * packets * MTU;
 	begin(&a);
 	push(SRDMA_WR_SEND, 2000 * MTU, 0);
-	limit.packets = 16;
+	limit.packets = packets;
 	for (i = 0; i < 8; i++) {
 		send_one();
 		EXPECT(burst.b.ack_req);
@@ -90,6 +90,11 @@ static void lose_after(uint64_t first, uint64_t trip)
 	}
 	send_one();
 	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
+}
+
+static void lose_after(uint64_t first, uint64_t trip)
+{
+	lose_of(16, first, trip);
 }
 
 /* Of many that share a slow line nobody keeps more than there is room for. */
@@ -117,6 +122,15 @@ TEST(req_window__not_so_small_on_a_long_path)
 	lose_after(10 * MS, 12 * MS);
 	EXPECT_EQ(req.cwnd, 32);
 	lose_after(10 * MS, 13 * MS);
+	EXPECT_EQ(req.cwnd_floor, 1);
+}
+
+/* Others may keep its queue full all the time. */
+TEST(req_window__as_small_as_little_passes_on_a_long_path)
+{
+	lose_of(8, 10 * MS, 12 * MS);
+	EXPECT_EQ(req.cwnd_floor, 32);
+	lose_of(7, 10 * MS, 12 * MS);
 	EXPECT_EQ(req.cwnd_floor, 1);
 }
 
