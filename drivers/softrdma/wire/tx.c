@@ -307,6 +307,24 @@ static int build_all(const struct srdma_tx *tx, struct built *built, u32 *done)
 }
 
 /*
+ * What it acknowledges, the peer has heard. Who hears no answer repeats what it has asked
+ * instead of asking more, sooner or later: after so long.
+ */
+#define ASKS_NO_MORE	HZ
+
+static void note_heard(const struct srdma_tx *tx)
+{
+	const struct srdma_qp *qp = tx->qp;
+
+	if (qp->qpt != SRDMA_QPT_RC)
+		return;
+	if (tx->engine == &qp->send)
+		srdma_path_heard(tx->path, qp->req.rc.una_psn, 0);
+	else
+		srdma_path_heard(tx->path, qp->resp.rc.epsn, ASKS_NO_MORE);
+}
+
+/*
  * The burst is built as a whole, in one walk over its payload, and then handed
  * over. Fills @count as srdma_tx_send(), where some are not sent.
  */
@@ -320,6 +338,7 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
 		return SRDMA_TX_BUSY;
 	}
+	note_heard(tx);
 	err = build_all(tx, &built, &done);
 	hand_over_all(tx, &built);
 	if (!err)
@@ -355,24 +374,6 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 	rcu_read_unlock();
 }
 
-/*
- * What it acknowledges, the peer has heard. Who hears no answer repeats what it has asked
- * instead of asking more, sooner or later: after so long.
- */
-#define ASKS_NO_MORE	HZ
-
-static void note_heard(const struct srdma_tx *tx)
-{
-	const struct srdma_qp *qp = tx->qp;
-
-	if (qp->qpt != SRDMA_QPT_RC)
-		return;
-	if (tx->engine == &qp->send)
-		srdma_path_heard(tx->path, qp->req.rc.una_psn, 0);
-	else
-		srdma_path_heard(tx->path, qp->resp.rc.epsn, ASKS_NO_MORE);
-}
-
 /* As srdma_path_find(), asked once in a run where the peer is always the same. */
 static int find_way(const struct srdma_tx *tx)
 {
@@ -382,8 +383,6 @@ static int find_way(const struct srdma_tx *tx)
 	if (outbox && outbox->knows_way)
 		return 0;
 	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
-	if (!way && !tx->path->is_local)
-		note_heard(tx);
 	if (outbox)
 		outbox->knows_way = !way;
 	return way;
