@@ -37,7 +37,7 @@
  */
 #define CWND_FLOOR_NS	1000000ull
 
-/* Nor to who gets no more through a long path than this, packets in a round trip. */
+/* Nor to who gets fewer packets than this through a long path, in a round trip. */
 #define CWND_FLOOR_FAR	8
 
 /* A timeout leaves only this, packets. */

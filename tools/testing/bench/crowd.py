@@ -98,7 +98,8 @@ def missed(row, found):
     goodput, jain, starved, sent, needed = found
     return " ".join(name for name, bad in (
         ("goodput", goodput / row.line() < GOODPUT), ("jain", jain < JAIN),
-        ("starved", starved > STARVED_MS), ("sent", sent > SENT[row.queue] * needed)) if bad)
+        ("starved", starved > STARVED_MS),
+        ("sent", sent > SENT[row.queue] * needed)) if bad)
 
 
 def read_figures(path):
