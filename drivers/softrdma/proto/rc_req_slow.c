@@ -45,7 +45,7 @@
  * be told less often, and get more.
  */
 #define BURST_MOST	16u
-#define BURST_NS	250000u
+#define BURST_NS	500000u
 
 /* No burst is so far from the next one, unless a round trip is longer. */
 #define GAP_MOST_NS	100000000ull

@@ -174,7 +174,7 @@ TEST(req_slow__sends_at_once_what_passes_soon)
 	next_trip(true);
 	req.srtt_ns = 4 * TRIP;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	EXPECT_EQ(burst.b.count, 2);
+	EXPECT_EQ(burst.b.count, 4);
 	req.srtt_ns = 20 * TRIP;
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 1);
@@ -188,9 +188,8 @@ TEST(req_slow__what_is_told_of_a_train_is_told_of_all_in_it)
 	req.slow.share = 0;
 	req.srtt_ns = TRIP;
 	next_trip(true);
-	/* A train of eight, give or take one, of 32; of that a sixteenth. */
-	EXPECT(req.slow.share >= SRDMA_SLOW_ALL * 7 / 32 / 16);
-	EXPECT(req.slow.share <= SRDMA_SLOW_ALL * 8 / 32 / 16);
+	/* A train of eight of 32; of that a sixteenth. */
+	EXPECT_EQ(req.slow.share, SRDMA_SLOW_ALL * 8 / 32 / 16);
 }
 
 TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
