@@ -3,7 +3,7 @@
  * What scripts/bench-crowd runs: one that many send to, for some time, and what each
  * of them got through.
  *
- *	crowd recv KIND SIZE N WARM MS ADDRESS DEVICE GID_INDEX
+ *	crowd recv KIND SIZE N WARM MS ADDRESS DEVICE GID_INDEX [FIFO]
  *	crowd send KIND SIZE ADDRESS DEVICE GID_INDEX
  *
  * KIND is write, send, read (the receiver reads), or tcp, which needs no device.
@@ -13,12 +13,15 @@
  *	MB/s (2^20), Jain's index, the longest time in ms without progress of one of
  *	them, packets that the senders sent, packets needed for what arrived
  *
- * They talk to each other past the network, on which it is crowded.
+ * With FIFO, a receiver of tcp and one of another kind wait for each other before
+ * their senders begin. They talk to each other past the network, on which it is
+ * crowded.
  *
  * All of them sleep until something is complete: as many programs that poll, as
  * perftest's do, would measure the scheduler. What has arrived of a message is seen
  * in memory: each KB of it bears the number of the message.
  */
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -34,7 +37,7 @@
 #include "rc.h"
 #include "sockets.h"
 
-#define CONTROL		"/run/crowd"
+#define CONTROL		"/run/crowd."	/* and the kind */
 #define PORT		18517
 #define MEBI		(1 << 20)
 #define PACKET		1024		/* the path MTU */
@@ -147,25 +150,31 @@ static int listen_for_data(const char *where)
 	return fd;
 }
 
-static const struct sockaddr_un control = { AF_UNIX, CONTROL };
+static struct sockaddr_un control_address(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	snprintf(a.sun_path, sizeof(a.sun_path), CONTROL "%s", kinds[kind]);
+	return a;
+}
 
 static int connect_control(void)
 {
+	struct sockaddr_un a = control_address();
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	if (fd < 0 ||
-	    connect(fd, (const struct sockaddr *)&control, sizeof(control)))
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
 		die("connect");
 	return fd;
 }
 
 static int listen_for_control(void)
 {
+	struct sockaddr_un a = control_address();
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	unlink(CONTROL);
-	if (fd < 0 ||
-	    bind(fd, (const struct sockaddr *)&control, sizeof(control)) ||
+	unlink(a.sun_path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)) ||
 	    listen(fd, PEERS_MAX))
 		die("listen");
 	return fd;
@@ -369,6 +378,7 @@ static void send_messages(struct peer *p, uint64_t *sent)
 
 static void be_sender(const char *to)
 {
+	const struct linger at_once = { .l_onoff = 1 };
 	struct peer *p = &peers[0];
 	uint64_t sent[2];
 	int marks = 0;
@@ -395,6 +405,10 @@ static void be_sender(const char *to)
 	/* Until all have been heard. */
 	if (recv(p->control, &go, 1, 0) < 0)
 		die("end");
+	/* What waits to be sent is not to be in the way of those who come next. */
+	if (kind == TCP && setsockopt(p->data, SOL_SOCKET, SO_LINGER, &at_once,
+				      sizeof(at_once)))
+		die("linger");
 }
 
 /* ---- the receiver ---- */
@@ -482,7 +496,7 @@ static void tell_all(void)
 
 static void accept_all(const char *where, int n)
 {
-	int data = listen_for_data(where);
+	int data = kind == TCP ? listen_for_data(where) : -1;
 	int listening = listen_for_control();
 	struct peer *p;
 	int i;
@@ -499,6 +513,13 @@ static void accept_all(const char *where, int n)
 		for (i = 0; kind == SEND && i < depth; i++)
 			post_receive(p);
 	}
+}
+
+/* An end of a FIFO opens when the other end is opened. */
+static void wait_for_other(const char *fifo)
+{
+	if (open(fifo, kind == TCP ? O_RDONLY : O_WRONLY) < 0)
+		die(fifo);
 }
 
 static void report(double ms)
@@ -524,7 +545,8 @@ static void report(double ms)
 	       (unsigned long long)all, sum);
 }
 
-static void be_receiver(const char *where, int n, double warm, double ms)
+static void be_receiver(const char *where, int n, double warm, double ms,
+			const char *fifo)
 {
 	double start;
 	int i, j;
@@ -532,6 +554,8 @@ static void be_receiver(const char *where, int n, double warm, double ms)
 	if (kind != TCP)
 		open_device();
 	accept_all(where, n);
+	if (fifo)
+		wait_for_other(fifo);
 	tell_all();
 	for (i = 0; kind == READ && i < count; i++)
 		for (j = 0; j < depth; j++)
@@ -553,12 +577,13 @@ static void be_receiver(const char *where, int n, double warm, double ms)
 
 int main(int argc, char **argv)
 {
+	char **device_args;
 	int i;
 
-	receives = argc == 10 && !strcmp(argv[1], "recv");
+	receives = argc >= 10 && argc <= 11 && !strcmp(argv[1], "recv");
 	if (!receives && (argc != 7 || strcmp(argv[1], "send"))) {
 		fprintf(stderr,
-			"usage: crowd recv KIND SIZE N WARM MS ADDRESS DEVICE GID_INDEX\n"
+			"usage: crowd recv KIND SIZE N WARM MS ADDRESS DEVICE GID_INDEX [FIFO]\n"
 			"       crowd send KIND SIZE ADDRESS DEVICE GID_INDEX\n");
 		return 2;
 	}
@@ -567,11 +592,12 @@ int main(int argc, char **argv)
 	kind = i;
 	size = atol(argv[3]);
 	depth = size < ON_THE_WAY / 4 ? ON_THE_WAY / size : 4;
-	device = argv[argc - 2];
-	gid_index = atoi(argv[argc - 1]);
+	device_args = argv + (receives ? 8 : 5);
+	device = device_args[0];
+	gid_index = atoi(device_args[1]);
 	if (receives)
 		be_receiver(argv[7], atoi(argv[4]), atof(argv[5]),
-			    atof(argv[6]));
+			    atof(argv[6]), argv[10]);
 	else
 		be_sender(argv[4]);
 	return 0;

@@ -14,6 +14,8 @@ QUEUES = ("fifo", "ecn")
 KINDS = ("write", "send", "read")
 SIZES = (65536, 1 << 20)
 SENDERS = (1, 4, 16)
+# With as many TCPs on the same line.
+BESIDE_TCP = (1, 4, 8)
 
 # Of the line, Jain's index, ms without progress of one of them; and packets sent of
 # those needed, by queue.
@@ -35,7 +37,7 @@ def held_by(queue, mbit):
 
 
 class Row:
-    """What N senders do with a line."""
+    """What N senders do with a line; of "+tcp", as many TCPs at the same time."""
 
     def __init__(self, where, mbit, queue, n, kind, size):
         self.where, self.mbit, self.queue = where, mbit, queue
@@ -44,32 +46,59 @@ class Row:
                  *TIMES[mbit])
         self.job = ":".join(map(str, words))
         self.label = f"{kind} {size} {n} {mbit} {where} {queue}"
-
-    def line(self):
-        """MB/s of payload that it can carry."""
-        payload, around = ((TCP_SEGMENT, TCP_AROUND) if self.kind == "tcp" else
-                           (PATH_MTU, AROUND))
-        return self.mbit * 1e6 / 8 / MEBI * payload / (payload + around)
+        self.mixed = kind.endswith("+tcp")
+        # Interfaces that it needs.
+        self.senders = 2 * n if self.mixed else n
 
     def tcp(self):
         """The row that stands beside it. TCP has no messages."""
         return Row(self.where, self.mbit, self.queue, self.n, "tcp", SIZES[0])
 
+    def share(self, figure, tcp):
+        """MB/s of payload, as a part of what the line can carry."""
+        payload, around = (TCP_SEGMENT, TCP_AROUND) if tcp else (PATH_MTU, AROUND)
+        return figure * MEBI * 8 / (self.mbit * 1e6) * (payload + around) / payload
+
 
 def rows(quick):
-    """TCP aside, which stands beside each of them."""
+    """TCP alone aside, which stands beside each of them."""
     places = [("bridge", mbit, n) for mbit in LINES for n in SENDERS]
     places += [("local", mbit, 1) for mbit in LINES]
+    shared = [("bridge", mbit, n) for mbit in LINES for n in BESIDE_TCP]
     if quick:
         places = [("bridge", 10, 4), ("bridge", 100, 4), ("local", 10, 1)]
+        shared = [("bridge", 100, 4)]
     return [Row(where, mbit, queue, n, kind, size)
             for where, mbit, n in places for queue in QUEUES
-            for kind in KINDS for size in SIZES if size == SIZES[0] or not quick]
+            for kind in KINDS for size in SIZES if size == SIZES[0] or not quick
+            ] + [Row(where, mbit, queue, n, f"{kind}+tcp", SIZES[0])
+                 for where, mbit, n in shared for queue in QUEUES for kind in KINDS]
 
 
-HEAD = ["test", "size", "senders", "Mbit/s", "queue", "where", "MB/s",
+class Result:
+    """What crowd.c found: of one group of senders, or of TCP on the same line too."""
+
+    def __init__(self, row, numbers):
+        mbs, self.jain, self.starved, self.sent, self.needed = numbers[:5]
+        self.share = row.share(mbs, row.kind == "tcp")
+        self.all, self.jain_of_all, self.tcp = self.share, self.jain, None
+        if len(numbers) > 5:
+            self.tcp = (row.share(numbers[5], True), *numbers[6:8])
+            self.all = self.share + self.tcp[0]
+            squares = sum(share ** 2 / max(jain, 1e-9) for share, jain in (
+                (self.share, self.jain), self.tcp[:2]))
+            self.jain_of_all = self.all ** 2 / max(2 * squares, 1e-9)
+
+    def missed(self, queue):
+        return " ".join(name for name, bad in (
+            ("goodput", self.all < GOODPUT), ("jain", self.jain_of_all < JAIN),
+            ("starved", self.starved > STARVED_MS),
+            ("sent", self.sent > SENT[queue] * self.needed)) if bad)
+
+
+HEAD = ["test", "size", "senders", "Mbit/s", "queue", "where",
         "of the line", "Jain", "starved ms", "sent/needed",
-        "tcp: of the line", "Jain", "starved ms", "missed"]
+        "tcp: of the line", "Jain", "starved ms", "Jain of all", "missed"]
 
 
 def table(measured, figures):
@@ -77,29 +106,24 @@ def table(measured, figures):
     result = []
     for row in measured:
         begin = [row.kind, row.size, row.n, row.mbit, row.queue, row.where]
-        mine = figures.get(row.job)
-        if not mine:
+        if not figures.get(row.job):
             result.append([*begin, "failed", *[""] * 7, "all"])
             continue
-        result.append([*begin, f"{mine[0]:.2f}", *shares(row, mine),
-                       f"{mine[3] / max(mine[4], 1):.2f}",
-                       *shares(row.tcp(), figures.get(row.tcp().job)),
-                       missed(row, mine)])
+        mine = Result(row, figures[row.job])
+        tcp = mine.tcp
+        if not row.mixed and figures.get(row.tcp().job):
+            alone = Result(row.tcp(), figures[row.tcp().job])
+            tcp = alone.share, alone.jain, alone.starved
+        result.append([
+            *begin, *shares(mine.share, mine.jain, mine.starved),
+            f"{mine.sent / max(mine.needed, 1):.2f}",
+            *(shares(*tcp) if tcp else [""] * 3),
+            f"{mine.jain_of_all:.2f}" if row.mixed else "", mine.missed(row.queue)])
     return result
 
 
-def shares(row, found):
-    if not found:
-        return ["", "", ""]
-    return [f"{found[0] / row.line():.2f}", f"{found[1]:.2f}", f"{found[2]:.0f}"]
-
-
-def missed(row, found):
-    goodput, jain, starved, sent, needed = found
-    return " ".join(name for name, bad in (
-        ("goodput", goodput / row.line() < GOODPUT), ("jain", jain < JAIN),
-        ("starved", starved > STARVED_MS),
-        ("sent", sent > SENT[row.queue] * needed)) if bad)
+def shares(of_line, jain, starved):
+    return [f"{of_line:.2f}", f"{jain:.2f}", f"{starved:.0f}"]
 
 
 def read_figures(path):
@@ -109,6 +133,7 @@ def read_figures(path):
         for line in f:
             words = line.split()
             job, numbers = words[:10], words[10:]
+            wanted = 10 if job[6].endswith("+tcp") else 5
             found[":".join(job)] = ([float(x) for x in numbers]
-                                    if len(numbers) == 5 else None)
+                                    if len(numbers) == wanted else None)
     return found
