@@ -307,10 +307,16 @@ static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
 	return SRDMA_NEXT_SEND;
 }
 
+/* Before the first answer there is a window of its own. */
+static u32 known_window(const struct srdma_rc_req *req)
+{
+	return likely(req->heard) ? req->cwnd : min(req->cwnd, req->win_first);
+}
+
 /* Packets that may be in flight at present. */
 static u32 window(const struct srdma_rc_req *req)
 {
-	u32 win = req->heard ? req->cwnd : min(req->cwnd, req->win_first);
+	u32 win = known_window(req);
 
 	return srdma_req_is_slow(req) ? min(win, srdma_req_slow_window(req)) :
 					win;
@@ -359,7 +365,7 @@ static u32 credit_packets(const struct srdma_rc_req *req,
  */
 static u32 ask_every(const struct srdma_rc_req *req)
 {
-	return max(min(req->cwnd, req->win_near) / 4, 1u);
+	return max(min(known_window(req), req->win_near) / 4, 1u);
 }
 
 /*
@@ -452,7 +458,7 @@ static u32 longest(const struct srdma_rc_req *req,
 		   const struct srdma_rc_msg *msg,
 		   const struct srdma_burst_limit *limit)
 {
-	u32 packets = max(req->cwnd / 2, SRDMA_REQ_TRAIN_FLOOR);
+	u32 packets = max(known_window(req) / 2, SRDMA_REQ_TRAIN_FLOOR);
 
 	packets = min(packets,
 		      srdma_burst_most(limit, msg->op,

@@ -203,6 +203,23 @@ static void begin_with_window(u32 packets)
 	begin(&a);
 }
 
+/* As long as the round trip is not known, what nobody answers is missed late. */
+TEST(req_window__asks_early_on_a_way_that_is_not_known)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.first_inflight = 64 * MTU;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 200 * MTU, 0);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 32);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(send_all(), 64);
+	ack(31);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.b.count > 32);
+}
+
 /* Else a train is as long as an acknowledge let it be, and the next one, too. */
 TEST(req_window__waits_rather_than_cut_a_train_short)
 {
