@@ -190,9 +190,7 @@ struct srdma_rc_req_mend {
  * struct srdma_rc_slow - how a requester sends while it is notified of congestion
  * @win: packets in flight, of SRDMA_SLOW_PACKET each, maybe less than one; 0: it is
  *	not
- * @share: of its packets lately met congestion, of SRDMA_SLOW_ALL
- * @told: notifications in the present period
- * @acked: packets that became complete in it
+ * @acked: packets that became complete in the present period
  * @calm: periods without a notification, in a row
  * @end_psn: the period ends when all before this is complete
  * @is_cut: @win was cut for what was sent before @end_psn
@@ -201,8 +199,6 @@ struct srdma_rc_req_mend {
  */
 struct srdma_rc_slow {
 	u32 win;
-	u32 share;
-	u32 told;
 	u32 acked;
 	u32 calm;
 	u32 end_psn;
@@ -212,7 +208,6 @@ struct srdma_rc_slow {
 };
 
 #define SRDMA_SLOW_PACKET	256u
-#define SRDMA_SLOW_ALL		1024u
 
 /**
  * struct srdma_rc_burst - what srdma_rc_req_next() wants done

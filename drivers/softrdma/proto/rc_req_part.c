@@ -85,12 +85,16 @@ bool srdma_req_is_narrow(const struct srdma_rc_req *req)
 	return req->ssthresh < req->win_near;
 }
 
-/* Two requests fill the window, if the peer answers two. */
+/*
+ * Two requests fill the window, if the peer answers two; or four, as long as congestion
+ * is notified, when it changes often, and of an answer for which there is no room just
+ * now nothing is asked for.
+ */
 u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		     u32 packets)
 {
-	if (req->max_rd_atomic > 1)
-		packets /= 2;
+	packets /= clamp_t(u32, req->max_rd_atomic, 1,
+			   srdma_req_is_slow(req) ? 4 : 2);
 	if (msg->op != SRDMA_WR_READ || !srdma_req_is_narrow(req) ||
 	    msg->npsn <= packets)
 		return SRDMA_MSG_WHOLE;

@@ -5,9 +5,10 @@
  *
  * Adapters keep a rate (DCQCN, Zhu et al., SIGCOMM 2015). A rate alone needs a queue
  * that holds what was sent too fast until the sender knows. Here a window bounds what is
- * in flight, and is cut by how many packets met congestion, as DCTCP does (RFC 8257).
- * What a window cannot say, pacing does: the packets are spread over the round trip,
- * and where many share a slow link, less than one packet is in flight on average.
+ * in flight. It is cut once for what was in flight, as TCP does (RFC 3168), and grows so
+ * that both get about as much of a queue that they share. What a window cannot say,
+ * pacing does: the packets are spread over the round trip, and where many share a slow
+ * link, less than one packet is in flight on average.
  */
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -18,17 +19,20 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
-/* A sixteenth of the share is what the last period says. */
-#define SHARE_SHIFT	4
+/*
+ * A notification takes a quarter of the window. With that, and with a step of a packet,
+ * a sender gets about as much as a TCP that halves its window (RFC 3168). Of less than a
+ * packet it takes an eighth, or many that share a slow line would leave it idle.
+ */
+#define CUT_SHIFT	2
+#define CUT_SHIFT_FEW	3
 
 /*
- * A cut takes half of the share, and no more than this allows: what few packets say of
- * it is coarse, and would make those slower that are slow.
+ * A round trip in which the window grows by a whole packet, or so much of it that is a
+ * queue, of one that is longer without.
  */
-#define SHARE_MOST	(SRDMA_SLOW_ALL / 2)
-
-/* A round trip in which the window grows by a whole packet. */
 #define STEP_NS		2000000ull
+#define FAR_NS		(4 * STEP_NS)
 
 /*
  * The window is never smaller: a packet in six round trips. Less would be for more than a
@@ -36,7 +40,16 @@
  */
 #define WIN_LEAST	(SRDMA_SLOW_PACKET / 6)
 
-/* After so many calm periods in a row there is no congestion any more. */
+/*
+ * When nobody has complained for so many ns, steps are twice as long, after twice that
+ * five times; but no longer than an eighth of what was acknowledged, beyond so many
+ * packets: who has few shares a slow line, and is lucky if nobody complains.
+ */
+#define CALM_NS		120000000ull
+#define FAST_SHIFT	3
+#define FAST_FROM	8u
+
+/* After so many calm periods it ends, if it no longer matters. */
 #define CALM_MOST	64u
 
 /*
@@ -57,7 +70,6 @@ static void slow_begin_period(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
 
-	slow->told = 0;
 	slow->acked = 0;
 	slow->is_cut = false;
 	slow->end_psn = req->cur_psn;
@@ -67,24 +79,24 @@ static void slow_begin_period(struct srdma_rc_req *req)
 static void slow_cut(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
-	u64 share = min(slow->share, SHARE_MOST);
-	u32 off = slow->win * share / (2 * SRDMA_SLOW_ALL);
+	u32 shift = slow->win < SRDMA_SLOW_PACKET ? CUT_SHIFT_FEW : CUT_SHIFT;
 
-	slow->win = max(slow->win - off, WIN_LEAST);
+	slow->win = max(slow->win - (slow->win >> shift), WIN_LEAST);
+	slow->calm = 0;
 	slow->is_cut = true;
 	slow->end_psn = req->cur_psn;
 }
 
 /*
- * The first time half of what is in flight: nothing is known yet of the share. Half of
- * nothing is no window.
+ * The first time half of what is in flight, unless a loss of that has halved it already.
+ * Half of nothing is no window.
  */
 static void slow_down(struct srdma_rc_req *req, u32 flight)
 {
+	u32 win = flight * SRDMA_SLOW_PACKET;
+
 	slow_begin_period(req);
-	req->slow.win = flight * SRDMA_SLOW_PACKET / 2;
-	req->slow.share = SRDMA_SLOW_ALL;
-	req->slow.told = 1;
+	req->slow.win = req->recovering ? win : win / 2;
 	req->slow.calm = 0;
 	req->slow.is_cut = true;
 	req->slow.next_at = 0;
@@ -102,10 +114,53 @@ void srdma_rc_req_congested(struct srdma_rc_req *req)
 		slow_down(req, flight);
 		return;
 	}
-	slow->told++;
-	slow->calm = 0;
 	if (!slow->is_cut)
 		slow_cut(req);
+}
+
+/*
+ * Is the path long, and not its queue? Who gets few packets through may be one of many
+ * that have never seen that queue empty.
+ */
+static bool is_far(const struct srdma_rc_req *req)
+{
+	return req->rtt_min_ns >= FAR_NS && req->slow.acked > FAST_FROM &&
+	       req->srtt_ns <= req->rtt_min_ns + STEP_NS;
+}
+
+/*
+ * So much in a round trip, the same for all that share a queue, or there is no fairness.
+ * In a long one less than a packet: many that have few packets each would always fill
+ * the queue, and what may not be marked is dropped there. A window of less than a packet
+ * has periods of several round trips, and grows to two packets in one of them.
+ */
+static u32 first_step(const struct srdma_rc_req *req)
+{
+	u32 win = req->slow.win;
+
+	if (win < SRDMA_SLOW_PACKET)
+		return min(SRDMA_SLOW_PACKET * SRDMA_SLOW_PACKET / win,
+			   2 * SRDMA_SLOW_PACKET - win);
+	if (req->srtt_ns <= STEP_NS || is_far(req))
+		return SRDMA_SLOW_PACKET;
+	return max_t(u64, div64_u64(STEP_NS * SRDMA_SLOW_PACKET, req->srtt_ns),
+		     SRDMA_SLOW_PACKET / 4);
+}
+
+/*
+ * The longer nobody complains, the more room there seems to be: as on a long path, where
+ * steps of a packet would take seconds.
+ */
+static u32 slow_step(const struct srdma_rc_req *req)
+{
+	const struct srdma_rc_slow *slow = &req->slow;
+	u64 calm = div_u64(slow->calm * req->srtt_ns, CALM_NS / 16);
+	u32 most = max(slow->acked, FAST_FROM) - FAST_FROM;
+	u32 step = first_step(req);
+
+	calm = min(calm, 1024ull);
+	return step + min_t(u64, step * calm * calm >> 8,
+			    most * SRDMA_SLOW_PACKET >> FAST_SHIFT);
 }
 
 /* The window goes on from here: what it was is of a time before the congestion. */
@@ -119,22 +174,15 @@ static void slow_end(struct srdma_rc_req *req)
 }
 
 /*
- * So much in a round trip, the same for all that share a queue, or there is no fairness.
- * In a long one less than a packet: many that have few packets each would always fill
- * the queue, and what may not be marked is dropped there. A window of less than a packet
- * has periods of several round trips, and grows to two packets in one of them.
+ * Does it still keep anything back? On a long path the other window would grow at once to
+ * what is too much, and send trains that fill a queue which is not full.
  */
-static u32 slow_step(const struct srdma_rc_req *req)
+static bool slow_matters(const struct srdma_rc_req *req)
 {
-	u32 win = req->slow.win;
+	u32 window = srdma_req_slow_window(req);
 
-	if (win < SRDMA_SLOW_PACKET)
-		return min(SRDMA_SLOW_PACKET * SRDMA_SLOW_PACKET / win,
-			   2 * SRDMA_SLOW_PACKET - win);
-	if (req->srtt_ns <= STEP_NS)
-		return SRDMA_SLOW_PACKET;
-	return max_t(u64, div64_u64(STEP_NS * SRDMA_SLOW_PACKET, req->srtt_ns),
-		     SRDMA_SLOW_PACKET / 4);
+	return req->rtt_min_ns >= SRDMA_REQ_FAR_NS && window < req->win_top &&
+	       req->slow.acked >= window / 2;
 }
 
 /* What losses have left of the other window grows along: else nothing would, here. */
@@ -143,10 +191,11 @@ static void slow_grow(struct srdma_rc_req *req)
 	struct srdma_rc_slow *slow = &req->slow;
 
 	slow->win += slow_step(req);
-	if (slow->win > req->cwnd * SRDMA_SLOW_PACKET && req->cwnd < req->win_top)
-		req->cwnd++;
+	if (slow->win > req->cwnd * SRDMA_SLOW_PACKET)
+		req->cwnd = clamp(slow->win / SRDMA_SLOW_PACKET, req->cwnd,
+				  max(req->cwnd, req->win_top));
 	slow->win = min(slow->win, req->cwnd * SRDMA_SLOW_PACKET);
-	if (++slow->calm == CALM_MOST)
+	if (++slow->calm >= CALM_MOST && !slow_matters(req))
 		slow_end(req);
 }
 
@@ -165,36 +214,16 @@ noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
 	return clamp(most, 1u, BURST_MOST);
 }
 
-/*
- * The part of the packets of a period that met congestion. A notification speaks for a
- * train, which is marked as a whole, and for all packets in its time, as there are no
- * more.
- */
-static u32 slow_share(const struct srdma_rc_req *req)
-{
-	const struct srdma_rc_slow *slow = &req->slow;
-	u64 each = srdma_req_slow_burst(req);
-
-	if (req->srtt_ns)
-		each = max(div64_u64((u64)slow->acked * SRDMA_CNP_APART_NS,
-				     req->srtt_ns), each);
-	return min_t(u64, div_u64(slow->told * each * SRDMA_SLOW_ALL, slow->acked),
-		     SRDMA_SLOW_ALL);
-}
-
 noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)
 {
 	struct srdma_rc_slow *slow = &req->slow;
-	u32 told = slow->told;
 
 	slow->acked += steps;
 	if (srdma_psn_before(req->una_psn, slow->end_psn))
 		return;
-	slow->share -= slow->share >> SHARE_SHIFT;
-	slow->share += slow_share(req) >> SHARE_SHIFT;
-	slow_begin_period(req);
-	if (!told)
+	if (!slow->is_cut)
 		slow_grow(req);
+	slow_begin_period(req);
 }
 
 /* Where marking did not suffice. */
@@ -244,5 +273,6 @@ noinline void srdma_req_slow_sent(struct srdma_rc_req *req,
 	if (slow->win >= SRDMA_SLOW_PACKET)
 		took -= took / 4;
 	took = min(took, max(req->srtt_ns, GAP_MOST_NS));
-	slow->next_at = max(slow->next_at, since) + took;
+	/* What went at once does not put off all that follows, each time. */
+	slow->next_at = min(max(slow->next_at, since), now) + took;
 }

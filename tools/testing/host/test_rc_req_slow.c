@@ -2,6 +2,7 @@
 /*
  * The requester while it is notified of congestion.
  */
+#include "proto/rc_req_priv.h"
 #include "req_fixture.h"
 
 #define TRIP	(1 * MS)
@@ -124,11 +125,44 @@ TEST(req_slow__grows_by_a_packet_in_a_calm_round_trip)
 	win = req.slow.win;
 	next_trip(false);
 	EXPECT_EQ(req.slow.win, win + SRDMA_SLOW_PACKET);
+	win = req.slow.win;
 	send_in_time();
 	next_trip(true);
-	EXPECT(req.slow.win < win + SRDMA_SLOW_PACKET);
-	/* It takes away what the share of lately says. */
-	EXPECT(req.slow.win >= (win + SRDMA_SLOW_PACKET) * 3 / 4);
+	EXPECT_EQ(req.slow.win, win - win / 4);
+}
+
+/* As the square of the time, and at most by an eighth of what is more than 8 packets. */
+TEST(req_slow__grows_faster_the_longer_it_is_calm)
+{
+	uint32_t i, win = 0;
+
+	fill_a_window(512);
+	next_trip(true);
+	for (i = 0; i <= 120; i++) {
+		win = req.slow.win = 100 * SRDMA_SLOW_PACKET;
+		req.rtt_min_ns = TRIP;
+		send_in_time();
+		next_trip(false);
+	}
+	EXPECT_EQ(req.slow.win, win + 2 * SRDMA_SLOW_PACKET);
+	req.slow.calm = 1000;
+	send_in_time();
+	next_trip(false);
+	EXPECT(req.slow.win > 108 * SRDMA_SLOW_PACKET);
+	EXPECT(req.slow.win < 116 * SRDMA_SLOW_PACKET);
+	/* Few packets are a share of a slow line. */
+	req.slow.win = 8 * SRDMA_SLOW_PACKET;
+	send_in_time();
+	next_trip(false);
+	EXPECT_EQ(req.slow.win, 9 * SRDMA_SLOW_PACKET);
+	/* And from a packet on after the next notification. */
+	req.slow.win = 100 * SRDMA_SLOW_PACKET;
+	send_in_time();
+	next_trip(true);
+	win = req.slow.win;
+	send_in_time();
+	next_trip(false);
+	EXPECT_EQ(req.slow.win, win + SRDMA_SLOW_PACKET);
 }
 
 TEST(req_slow__grows_by_less_in_a_long_round_trip)
@@ -146,9 +180,46 @@ TEST(req_slow__grows_by_less_in_a_long_round_trip)
 	/* But never by nothing. */
 	send_in_time();
 	win = req.slow.win;
+	req.slow.calm = 0;
 	req.srtt_ns = 200 * MS;
 	aeth_psn(srdma_psn_sub(req.max_psn, 1), 0x1f);
 	EXPECT_EQ(req.slow.win, win + SRDMA_SLOW_PACKET / 4);
+}
+
+/* By so much grows a window of so many packets in a trip that takes @srtt. */
+static uint32_t growth(uint32_t packets, uint64_t srtt, uint64_t shortest)
+{
+	req.slow.win = packets * SRDMA_SLOW_PACKET;
+	send_in_time();
+	req.slow.calm = 0;
+	req.rtt_timed = false;
+	req.srtt_ns = srtt;
+	req.rtt_min_ns = shortest;
+	aeth_psn(srdma_psn_sub(req.max_psn, 1), 0x1f);
+	return req.slow.win - packets * SRDMA_SLOW_PACKET;
+}
+
+TEST(req_slow__a_long_way_is_no_queue)
+{
+	fill_the_window();
+	next_trip(true);
+	EXPECT_EQ(growth(32, 22 * MS, 20 * MS), SRDMA_SLOW_PACKET);
+	EXPECT_EQ(growth(32, 23 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
+	EXPECT_EQ(growth(32, 10 * MS, 8 * MS), SRDMA_SLOW_PACKET);
+	EXPECT_EQ(growth(32, 4 * MS, 3 * MS), SRDMA_SLOW_PACKET / 2);
+	EXPECT_EQ(growth(32, 9 * MS, 7999 * US), SRDMA_SLOW_PACKET / 4);
+	/* One of many, for all that it knows. */
+	EXPECT_EQ(growth(8, 22 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
+}
+
+/* A queue that overflows has marked packets as well. */
+TEST(req_slow__what_a_loss_has_halved_is_not_halved_again)
+{
+	fill_the_window();
+	srdma_req_note_loss(&req);
+	REQUIRE(req.cwnd == 32);
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, 32 * SRDMA_SLOW_PACKET);
 }
 
 TEST(req_slow__grows_beyond_what_a_loss_has_left)
@@ -180,18 +251,6 @@ TEST(req_slow__sends_at_once_what_passes_soon)
 	EXPECT_EQ(burst.b.count, 1);
 }
 
-TEST(req_slow__what_is_told_of_a_train_is_told_of_all_in_it)
-{
-	fill_the_window();
-	next_trip(true);
-	send_in_time();
-	req.slow.share = 0;
-	req.srtt_ns = TRIP;
-	next_trip(true);
-	/* A train of eight of 32; of that a sixteenth. */
-	EXPECT_EQ(req.slow.share, SRDMA_SLOW_ALL * 8 / 32 / 16);
-}
-
 TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
 {
 	uint32_t i;
@@ -217,26 +276,55 @@ TEST(req_slow__sends_less_than_a_packet_in_a_round_trip)
 	EXPECT_EQ(req.slow.win, 2 * SRDMA_SLOW_PACKET);
 }
 
+/* As the largest window has been reached, or as there is not that much to send. */
 TEST(req_slow__ends_when_nobody_has_complained_for_long)
 {
 	uint32_t i;
 
-	fill_a_window(512);
+	fill_a_window(128);
 	next_trip(true);
-	for (i = 0; i < 20; i++) {
-		send_in_time();
-		next_trip(true);
-	}
 	for (i = 0; i < 64; i++) {
 		REQUIRE(req.slow.win);
 		send_in_time();
 		next_trip(false);
 	}
 	EXPECT_EQ(req.slow.win, 0);
-	/* The window goes on from there, not from where it was. */
-	EXPECT(req.cwnd > 64);
-	EXPECT(req.cwnd < 128);
+	EXPECT_EQ(req.cwnd, 128);
 	EXPECT(send_all() > 64);
+}
+
+/* On a short path the other window can do what is left. */
+TEST(req_slow__ends_early_on_a_short_path)
+{
+	uint32_t i;
+
+	fill_a_window(512);
+	req.rtt_min_ns = TRIP / 2;
+	srdma_rc_req_congested(&req);
+	for (i = 0; req.slow.win && i < 100; i++) {
+		next_trip(false);
+		req.rtt_min_ns = TRIP / 2;
+		send_in_time();
+	}
+	EXPECT_EQ(i, 65);
+	EXPECT(req.cwnd > 256 + 64);
+	EXPECT(req.cwnd < 512);
+}
+
+TEST(req_slow__ends_when_there_is_little_to_send)
+{
+	uint32_t i;
+
+	fill_a_window(512);
+	next_trip(true);
+	for (i = 0; req.slow.win && i < 100; i++) {
+		send_one();
+		next_trip(false);
+	}
+	EXPECT_EQ(i, 64);
+	/* The window goes on from there, not from where it was. */
+	EXPECT(req.cwnd > 256);
+	EXPECT(req.cwnd < 512);
 }
 
 TEST(req_slow__a_loss_halves_as_well)
@@ -266,6 +354,26 @@ TEST(req_slow__the_oldest_packet_is_repeated_at_once)
 	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
 }
 
+/* Many in a row had the next new one wait for seconds. */
+TEST(req_slow__what_is_repeated_at_once_puts_nothing_off)
+{
+	uint32_t i;
+
+	fill_the_window();
+	srdma_rc_req_congested(&req);
+	nak(0, SRDMA_NAK_PSN_SEQ);
+	req.slow.win = SRDMA_SLOW_PACKET / 6;
+	for (i = 0; i < 20; i++) {
+		req.srtt_ns = TRIP;
+		REQUIRE(next() == SRDMA_NEXT_SEND);
+		EXPECT_EQ(burst.b.psn, psn(i));
+		sent();
+		ack(i);
+	}
+	EXPECT(req.slow.next_at > now);
+	EXPECT(req.slow.next_at <= now + 7 * TRIP);
+}
+
 TEST(req_slow__waits_a_tenth_of_a_second_at_most)
 {
 	uint32_t i;
@@ -277,7 +385,9 @@ TEST(req_slow__waits_a_tenth_of_a_second_at_most)
 		next_trip(true);
 	}
 	req.srtt_ns = 50 * MS;
-	send_in_time();
+	now = req.slow.next_at;
+	send_one();
+	EXPECT(req.slow.next_at > now + 99 * MS);
 	EXPECT(req.slow.next_at <= now + 100 * MS);
 }
 
@@ -299,5 +409,6 @@ TEST(req_slow__a_read_takes_the_time_of_its_answer)
 	req.srtt_ns = TRIP;
 	req.slow.win = 32 * SRDMA_SLOW_PACKET;
 	send_one();
-	EXPECT_EQ(req.slow.next_at - begun + 250 * US, TRIP / 2 * 3 / 4);
+	/* A quarter of the window is asked for. */
+	EXPECT_EQ(req.slow.next_at - begun + 250 * US, TRIP / 4 * 3 / 4);
 }
