@@ -15,10 +15,11 @@ LOSSES = {"veth": (0, 1, 5), "nic": (0, 0.1, 1, 5)}
 # Goodput that must remain, and that is aimed at.
 LOSS_TARGETS = {"veth": {1: (0.7, 0.9), 5: (0.4, 0.7)},
                 "nic": {1: (0.9, 0.95), 5: (0.75, 0.9)}}
-# Into a line of so many Mbit/s: round trips, ms, and percents of loss.
+# Into a line of so many Mbit/s: round trips, ms, and percents of loss; ecn: nothing is
+# lost, but the queues are short, and mark.
 FAR_MBIT = 200
 FAR_TRIPS = (10, 50)
-FAR_LOSSES = (0, 0.1)
+FAR_LOSSES = (0, 0.1, "ecn")
 FAR = (("ib_write_bw", 1 << 20, 100), ("ib_send_bw", 1 << 20, 100),
        ("ib_read_bw", 1 << 20, 100))
 # Of what the line can carry: must, and aim.
