@@ -189,11 +189,12 @@ static bool slow_matters(const struct srdma_rc_req *req)
 static void slow_grow(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
+	u32 packets;
 
 	slow->win += slow_step(req);
-	if (slow->win > req->cwnd * SRDMA_SLOW_PACKET)
-		req->cwnd = clamp(slow->win / SRDMA_SLOW_PACKET, req->cwnd,
-				  max(req->cwnd, req->win_top));
+	packets = (slow->win + SRDMA_SLOW_PACKET - 1) / SRDMA_SLOW_PACKET;
+	if (packets > req->cwnd)
+		req->cwnd = clamp(packets, req->cwnd, max(req->cwnd, req->win_top));
 	slow->win = min(slow->win, req->cwnd * SRDMA_SLOW_PACKET);
 	if (++slow->calm >= CALM_MOST && !slow_matters(req))
 		slow_end(req);

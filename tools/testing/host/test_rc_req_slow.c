@@ -236,6 +236,9 @@ TEST(req_slow__grows_beyond_what_a_loss_has_left)
 	}
 	EXPECT_EQ(req.slow.win, 10 * SRDMA_SLOW_PACKET);
 	EXPECT_EQ(req.cwnd, 10);
+	/* By parts of a packet, too. */
+	EXPECT_EQ(growth(10, 10 * MS, 1 * MS), SRDMA_SLOW_PACKET / 4);
+	EXPECT_EQ(req.cwnd, 11);
 }
 
 /* A train is marked as one packet is. */
