@@ -32,7 +32,7 @@
  * queue, of one that is longer without.
  */
 #define STEP_NS		2000000ull
-#define FAR_NS		(4 * STEP_NS)
+#define STEP_FAR_NS	(4 * STEP_NS)
 
 /*
  * The window is never smaller: a packet in six round trips. Less would be for more than a
@@ -46,6 +46,8 @@
  * packets: who has few shares a slow line, and is lucky if nobody complains.
  */
 #define CALM_NS		120000000ull
+#define CALM_PARTS	16u
+#define CALM_PARTS_MOST	(64ull * CALM_PARTS)
 #define FAST_SHIFT	3
 #define FAST_FROM	8u
 
@@ -124,7 +126,7 @@ void srdma_rc_req_congested(struct srdma_rc_req *req)
  */
 static bool is_far(const struct srdma_rc_req *req)
 {
-	return req->rtt_min_ns >= FAR_NS && req->slow.acked > FAST_FROM &&
+	return req->rtt_min_ns >= STEP_FAR_NS && req->slow.acked > FAST_FROM &&
 	       req->srtt_ns <= req->rtt_min_ns + STEP_NS;
 }
 
@@ -154,12 +156,12 @@ static u32 first_step(const struct srdma_rc_req *req)
 static u32 slow_step(const struct srdma_rc_req *req)
 {
 	const struct srdma_rc_slow *slow = &req->slow;
-	u64 calm = div_u64(slow->calm * req->srtt_ns, CALM_NS / 16);
+	u64 calm = div_u64(slow->calm * req->srtt_ns, CALM_NS / CALM_PARTS);
 	u32 most = max(slow->acked, FAST_FROM) - FAST_FROM;
 	u32 step = first_step(req);
 
-	calm = min(calm, 1024ull);
-	return step + min_t(u64, step * calm * calm >> 8,
+	calm = min(calm, CALM_PARTS_MOST);
+	return step + min_t(u64, div_u64(step * calm * calm, CALM_PARTS * CALM_PARTS),
 			    most * SRDMA_SLOW_PACKET >> FAST_SHIFT);
 }
 
