@@ -111,7 +111,7 @@ static noinline u32 note_part(const struct srdma_rc_req *req,
 	u32 end = srdma_msg_sent_end(req, msg);
 	u32 next = srdma_psn_add(msg->psn, asked);
 	bool goes_on = req->resend_all &&
-		       (req->anew || msg->part != SRDMA_MSG_WHOLE);
+		       (req->anew || srdma_msg_part_begins(msg, asked));
 
 	msg->parts = true;
 	if (!again)

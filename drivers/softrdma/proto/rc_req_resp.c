@@ -534,7 +534,7 @@ static noinline void hear_of_probe(struct srdma_rc_req *req,
 
 	req->probe_out = false;
 	/* Who may forget what is in front is asked for the rest when this has come. */
-	if (msg->part == SRDMA_MSG_WHOLE && !req->anew)
+	if (!req->anew && !srdma_msg_part_begins(msg, msg->far))
 		next = srdma_msg_sent_end(req, msg);
 	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
 		return;

@@ -364,3 +364,30 @@ TEST(req_part__rest_of_an_answer_by_who_goes_on)
 	EXPECT_EQ(at, 24);
 	expect_retired(0, SRDMA_ST_OK);
 }
+
+/*
+ * A peer that answers to a part of a request as to its rest remembers no more than where
+ * it was asked last: what is asked for behind what has not come is the end of that.
+ */
+TEST(req_part__what_is_left_of_a_request_is_asked_for_in_turn)
+{
+	begin_narrow(NULL, 16);
+	push(SRDMA_WR_READ, 16 * MTU, 0);
+	expect_asks(0, 8, false);
+	expect_asks(8, 16, false);
+	take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU);
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.cwnd = 4;
+	expect_asks(1, 5, true);
+	take_read(SRDMA_RC_READ_RESP_MIDDLE, 1, MTU);
+	take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU);
+	req.cwnd = 8;
+	EXPECT(next() != SRDMA_NEXT_SEND);
+	take_read(SRDMA_RC_READ_RESP_MIDDLE, 3, MTU);
+	take_read(SRDMA_RC_READ_RESP_LAST, 4, MTU);
+	expect_asks(5, 8, true);
+	take_read(SRDMA_RC_READ_RESP_MIDDLE, 5, MTU);
+	take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU);
+	take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU);
+	expect_asks(8, 16, true);
+}
