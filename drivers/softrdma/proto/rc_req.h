@@ -341,6 +341,7 @@ struct srdma_rc_req_attr {
  * @rtt_resend: what is sent again may be measured: the peer dropped the
  *	first copies
  * @rtt_guessed: @srtt_ns is not measured, but was no less than the first one
+ * @rtt_alone: @srtt_ns is of a packet that went alone, until the next one is measured
  * @rtt_timed: a round trip is being measured
  * @rtt_again: by what was sent again: should the first copy only have been late, it
  *	is longer than it seems
@@ -425,9 +426,9 @@ struct srdma_rc_req {
 	bool probed;
 	bool probe_due;
 	bool probe_out;
+	bool nak_again;
 	u32 probe_psn;
 	u32 nak_psn;
-	bool nak_again;
 
 	u32 win_max;
 	u32 win_near;
@@ -442,6 +443,7 @@ struct srdma_rc_req {
 
 	bool rtt_resend;
 	bool rtt_guessed;
+	bool rtt_alone;
 	bool rtt_timed;
 	bool rtt_again;
 	u32 rtt_psn;
@@ -454,20 +456,20 @@ struct srdma_rc_req {
 	u8 timeout;
 	bool heard;
 	bool anew;
-	struct srdma_rc_req_mend *mend;
-	u32 kept_count;
 	u8 late;
-	u32 asks;
+	u32 kept_count;
+	struct srdma_rc_req_mend *mend;
 	u64 late_at;
+	u32 asks;
 	u32 asked_psn;
 	u32 asked_end;
 	u32 asked_first;
 	u32 asked_again;
-	bool overfills;
 	u32 again_out;
 	u32 again_count;
 	u32 held;
 	u32 held_all;
+	bool overfills;
 	u8 stamp;
 	u64 timeout_ns;
 	u64 heard_at;

@@ -173,8 +173,10 @@ noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 	if (srdma_psn_in(req->rtt_psn, b->psn, b->count))
 		req->rtt_timed = false;
 	/* The first copy had not come: the answer is to this one, or that was late. */
-	if (b->psn == req->una_psn && b->ack_req)
+	if (b->psn == req->una_psn && b->ack_req) {
+		req->rtt_resend = true;
 		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), true,
 				    now);
+	}
 	srdma_req_note_sent(req, false, now);
 }

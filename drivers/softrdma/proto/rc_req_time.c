@@ -65,6 +65,14 @@ void srdma_req_set_patience(struct srdma_rc_req *req)
 }
 
 /*
+ * The first packet went alone, and what follows may wait behind it for as long, each.
+ */
+static u64 after_first(const struct srdma_rc_req *req)
+{
+	return max(srdma_req_dist(req, req->cur_psn), 4u) * req->srtt_ns;
+}
+
+/*
  * Twice a round trip and its spread; @first as long as none is known, but in front of
  * the timeout, and then as late as may be: it may be the trip that is long.
  */
@@ -73,7 +81,10 @@ static u64 two_trips(const struct srdma_rc_req *req, u64 first)
 	u64 most = req->timeout_ns;
 	u64 wait = first;
 
-	if (req->srtt_ns) {
+	if (req->srtt_ns && req->rtt_alone) {
+		wait = min(first, max(after_first(req), PROBE_MIN_NS));
+		most -= most / 8;
+	} else if (req->srtt_ns) {
 		wait = max(2 * req->srtt_ns + 4 * req->rttvar_ns, PROBE_MIN_NS);
 		most /= 2;
 	} else {
@@ -95,9 +106,16 @@ static u32 doublings(const struct srdma_rc_req *req)
 u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now)
 {
 	bool quiet = req->unasked && req->cur == req->head;
+	u64 wait = two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS) <<
+		   doublings(req);
 
-	return now + (two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS) <<
-		      doublings(req));
+	/*
+	 * A queue that others always keep full has no room for most of what comes: it
+	 * takes more tries than there are retries.
+	 */
+	if (req->timeout_ns && req->retry_left + 1 < req->retry_cnt)
+		wait = min(wait, req->timeout_ns / 4);
+	return now + wait;
 }
 
 u64 srdma_req_longest_trip(const struct srdma_rc_req *req)
@@ -209,12 +227,30 @@ void srdma_req_first_answer(struct srdma_rc_req *req, u64 now)
 	srdma_req_set_patience(req);
 }
 
+/*
+ * The answer to this copy, or to an earlier one: the trip took no less. It replaces what
+ * is known to be wrong, or nothing at all.
+ */
+static noinline void at_least(struct srdma_rc_req *req, u64 rtt)
+{
+	if (rtt <= req->srtt_ns)
+		return;
+	begin_rtt(req, rtt);
+	req->rtt_guessed = true;
+	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
+		req->cwnd_floor = floor_of(req, rtt);
+}
+
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
 static void measure(struct srdma_rc_req *req, u64 rtt)
 {
 	u64 off;
 
 	req->rtt_timed = false;
+	if (req->rtt_again && !req->rtt_resend) {
+		at_least(req, rtt);
+		return;
+	}
 	/* It is the answer to the first copy. */
 	if (req->rtt_again && rtt < req->rtt_min_ns)
 		return;
@@ -230,6 +266,7 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 		req->rtt_guessed = false;
 		return;
 	}
+	req->rtt_alone = false;
 	off = rtt > req->srtt_ns ? rtt - req->srtt_ns : req->srtt_ns - rtt;
 	req->rttvar_ns += off / 4;
 	req->rttvar_ns -= req->rttvar_ns / 4;

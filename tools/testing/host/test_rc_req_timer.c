@@ -354,3 +354,82 @@ TEST(req_rtt__not_of_what_was_sent_twice)
 	ack(2);
 	EXPECT_EQ(req.srtt_ns, 50 * US);
 }
+
+/* The first copies got lost, or the answers: any trip that may be is better than none. */
+TEST(req_rtt__of_what_was_sent_twice_if_none_is_known)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	send_all();
+	now += 20 * MS;
+	ack(0);
+	EXPECT_EQ(req.srtt_ns, 20 * MS);
+	/* But it is not said to be the shortest one. */
+	EXPECT_EQ(req.rtt_min_ns, 0);
+	EXPECT(req.cwnd_floor == 1);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 2 * MS;
+	ack(1);
+	EXPECT_EQ(req.srtt_ns, 2 * MS);
+	EXPECT_EQ(req.rtt_min_ns, 2 * MS);
+}
+
+/* It was @known, until probes said that trips are longer; then one takes @took. */
+static void time_a_second_copy(uint64_t known, uint8_t backoff, uint64_t took)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += known;
+	ack(0);
+	EXPECT_EQ(req.srtt_ns, known);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.backoff = backoff;
+	req.probes = 0;
+	send_all();
+	now += took;
+	ack(1);
+}
+
+TEST(req_rtt__of_what_was_sent_twice_if_the_known_one_is_wrong)
+{
+	time_a_second_copy(MS, 2, 20 * MS);
+	EXPECT_EQ(req.srtt_ns, 20 * MS);
+	EXPECT_EQ(req.rtt_min_ns, MS);
+	time_a_second_copy(MS, 1, 20 * MS);
+	EXPECT_EQ(req.srtt_ns, MS);
+	/* It takes no less, but may take more. */
+	time_a_second_copy(30 * MS, 2, 20 * MS);
+	EXPECT_EQ(req.srtt_ns, 30 * MS);
+}
+
+/* Through a queue that others keep full each one has little hope: so there are more. */
+TEST(req_timeout__second_one_is_followed_by_more_probes)
+{
+	uint64_t begun;
+
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += MS;
+	ack(0);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.probes = 0;
+	req.backoff = 10;
+	send_all();
+	EXPECT_EQ(req.deadline, req.heard_at + req.timeout_ns);
+	EXPECT_EQ(expire(), SRDMA_TIMER_RETRY);
+	begun = now;
+	send_all();
+	EXPECT_EQ(req.deadline, begun + req.timeout_ns / 4);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	send_all();
+	EXPECT_EQ(req.deadline, begun + req.timeout_ns / 4 * 2);
+}

@@ -211,13 +211,57 @@ TEST(req_window__asks_early_on_a_way_that_is_not_known)
 	a.first_inflight = 64 * MTU;
 	begin(&a);
 	push(SRDMA_WR_WRITE, 200 * MTU, 0);
+	/* One alone, since who knows how much of what follows gets through. */
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 1);
+	EXPECT(burst.b.ack_req);
+	sent();
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 32);
 	EXPECT(burst.b.ack_req);
-	EXPECT_EQ(send_all(), 64);
-	ack(31);
+	EXPECT_EQ(send_all(), 32);
+	ack(32);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT(burst.b.count > 32);
+}
+
+/* As a train: what is known is not asked for. */
+TEST(req_window__nothing_goes_alone_when_a_trip_is_known)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.first_inflight = 64 * MTU;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 2 * MTU, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 2);
+	now += 10 * US;
+	ack(1);
+	push(SRDMA_WR_WRITE, 20 * MTU, 0);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 20);
+}
+
+/* Behind a packet that took a millisecond alone, many may wait for as long, each. */
+TEST(req_window__what_follows_the_first_packet_may_take_its_time)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.first_inflight = 64 * MTU;
+	a.max_inflight = 128 * MTU;
+	a.timeout = 20;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 200 * MTU, 0);
+	send_one();
+	now += MS;
+	ack(0);
+	EXPECT_EQ(req.srtt_ns, MS);
+	send_one();
+	EXPECT_EQ(req.probe_at, now + burst.b.count * MS);
+	now += 30 * MS;
+	ack(burst.b.count);
+	/* Another trip is known now: twice that, and its spread. */
+	EXPECT(!req.rtt_alone);
+	EXPECT_EQ(req.probe_at, now + 2 * req.srtt_ns + 4 * req.rttvar_ns);
 }
 
 /* Else a train is as long as an acknowledge let it be, and the next one, too. */
