@@ -187,7 +187,7 @@ struct srdma_rc_req_mend {
 };
 
 /**
- * struct srdma_rc_slow - how a requester sends while it is notified of congestion
+ * struct srdma_rc_slow - how a requester sends while there is congestion
  * @win: packets in flight, of SRDMA_SLOW_PACKET each, maybe less than one; 0: it is
  *	not
  * @acked: packets that became complete in the present period
@@ -208,6 +208,18 @@ struct srdma_rc_slow {
 };
 
 #define SRDMA_SLOW_PACKET	256u
+
+/**
+ * struct srdma_rc_delay - what a requester knows of a queue that does not mark
+ * @top_ns: the longest round trip since the last loss; 0: none was measured
+ * @full_ns: how long one is when the queue is full, or may be; 0: none has overflowed
+ * @row: round trips in a row that were too long, up to a few
+ */
+struct srdma_rc_delay {
+	u64 top_ns;
+	u64 full_ns;
+	u8 row;
+};
 
 /**
  * struct srdma_rc_burst - what srdma_rc_req_next() wants done
@@ -380,6 +392,7 @@ struct srdma_rc_req_attr {
  * @rnr_until: end of the RNR wait, 0 when there is none
  * @probe_at: when the next probe is due, 0 for none
  * @slow: how to send while there is congestion
+ * @delay: what round trips say of it
  * @deadline: when srdma_rc_req_timeout() is to be called, 0 for never
  */
 struct srdma_rc_req {
@@ -477,6 +490,7 @@ struct srdma_rc_req {
 	u64 rnr_until;
 	u64 probe_at;
 	struct srdma_rc_slow slow;
+	struct srdma_rc_delay delay;
 	u64 deadline;
 };
 
@@ -616,7 +630,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
  * A notification came that packets of this requester, or READ data for it, meet
  * congestion: send more slowly. There are no more than one in SRDMA_CNP_APART_NS.
  */
-void srdma_rc_req_congested(struct srdma_rc_req *req);
+bool srdma_rc_req_congested(struct srdma_rc_req *req);
 
 /* req->deadline may have passed; returns what to do about it. */
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now);

@@ -4,8 +4,8 @@
  * rc_req_end.c the end of messages, rc_req_resp.c the responses, rc_req_part.c what
  * requests for READs ask for, rc_req_kept.c what is in place behind a hole,
  * rc_req_again.c what the peer lacks, rc_req_late.c what asks for answers that are
- * missing, rc_req_slow.c what slows down while there is congestion, rc_req_time.c the
- * timers and the window.
+ * missing, rc_req_slow.c what slows down while there is congestion, rc_req_delay.c what
+ * round trips say of it, rc_req_time.c the timers and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -230,7 +230,7 @@ bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now);
 
 /* rc_req_slow.c; the others, while it is slow. */
 
-/* Is it notified of congestion? */
+/* Is there congestion? */
 static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
 {
 	return unlikely(req->slow.win);
@@ -248,6 +248,17 @@ void srdma_req_slow_sent(struct srdma_rc_req *req,
 			 const struct srdma_rc_burst *burst, u64 now);
 void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
 void srdma_req_slow_loss(struct srdma_rc_req *req);
+
+/* rc_req_delay.c */
+
+/* Something was lost: of a queue that was full? */
+void srdma_req_delay_loss(struct srdma_rc_req *req);
+
+/* A queue has overflowed before: is a quarter of it full, or more? */
+bool srdma_req_delay_matters(const struct srdma_rc_req *req);
+
+/* A queue has overflowed before, and a round trip took @rtt. */
+void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt);
 
 /* rc_req_time.c */
 

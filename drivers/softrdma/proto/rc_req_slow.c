@@ -34,6 +34,9 @@
 #define STEP_NS		2000000ull
 #define STEP_FAR_NS	(4 * STEP_NS)
 
+/* In a round trip of that the step is a packet where nobody marks; of half, four. */
+#define UNMARKED_NS	5000000u
+
 /*
  * The window is never smaller: a packet in six round trips. Less would be for more than a
  * hundred that share a short queue, and some of a few would wait for long without need.
@@ -105,19 +108,18 @@ static void slow_down(struct srdma_rc_req *req, u32 flight)
 }
 
 /* With nothing in flight, what the notification is about is over. */
-void srdma_rc_req_congested(struct srdma_rc_req *req)
+bool srdma_rc_req_congested(struct srdma_rc_req *req)
 {
 	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
 	struct srdma_rc_slow *slow = &req->slow;
 
-	if (srdma_req_dead(req))
-		return;
-	if (!slow->win) {
-		slow_down(req, flight);
-		return;
-	}
-	if (!slow->is_cut)
+	if (srdma_req_dead(req) || (slow->win && slow->is_cut))
+		return false;
+	if (slow->win)
 		slow_cut(req);
+	else
+		slow_down(req, flight);
+	return true;
 }
 
 /*
@@ -150,6 +152,18 @@ static u32 first_step(const struct srdma_rc_req *req)
 }
 
 /*
+ * Where nobody marks, trips take as long as the queue is: if that is short, the line is
+ * fast, and steps of a packet would take seconds to make shares equal.
+ */
+static u32 unmarked_step(const struct srdma_rc_req *req)
+{
+	u64 times = div64_u64(16ull * UNMARKED_NS, max(req->srtt_ns, 1ull));
+	u64 most = SRDMA_SLOW_PACKET * times * times >> 8;
+
+	return min_t(u64, req->slow.win / 16, most);
+}
+
+/*
  * The longer nobody complains, the more room there seems to be: as on a long path, where
  * steps of a packet would take seconds.
  */
@@ -160,6 +174,8 @@ static u32 slow_step(const struct srdma_rc_req *req)
 	u32 most = max(slow->acked, FAST_FROM) - FAST_FROM;
 	u32 step = first_step(req);
 
+	if (req->delay.full_ns)
+		step = max(step, unmarked_step(req));
 	calm = min(calm, CALM_PARTS_MOST);
 	return step + min_t(u64, div_u64(step * calm * calm, CALM_PARTS * CALM_PARTS),
 			    most * SRDMA_SLOW_PACKET >> FAST_SHIFT);
@@ -177,12 +193,15 @@ static void slow_end(struct srdma_rc_req *req)
 
 /*
  * Does it still keep anything back? On a long path the other window would grow at once to
- * what is too much, and send trains that fill a queue which is not full.
+ * what is too much, and send trains that fill a queue which is not full; and who no longer
+ * gives way takes the queue from those who do.
  */
 static bool slow_matters(const struct srdma_rc_req *req)
 {
 	u32 window = srdma_req_slow_window(req);
 
+	if (req->delay.full_ns && srdma_req_delay_matters(req))
+		return true;
 	return req->rtt_min_ns >= SRDMA_REQ_FAR_NS && window < req->win_top &&
 	       req->slow.acked >= window / 2;
 }
@@ -193,6 +212,7 @@ static void slow_grow(struct srdma_rc_req *req)
 	struct srdma_rc_slow *slow = &req->slow;
 	u32 packets;
 
+	req->delay.row = 0;
 	slow->win += slow_step(req);
 	packets = (slow->win + SRDMA_SLOW_PACKET - 1) / SRDMA_SLOW_PACKET;
 	if (packets > req->cwnd)

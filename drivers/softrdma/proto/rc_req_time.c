@@ -211,6 +211,14 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 		       SRDMA_REQ_CWND_FLOOR);
 }
 
+static void set_floor(struct srdma_rc_req *req, u64 rtt)
+{
+	req->cwnd_floor = SRDMA_REQ_CWND_FLOOR;
+	/* In less time than that, one packet is enough. */
+	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
+		req->cwnd_floor = floor_of(req, rtt);
+}
+
 static void begin_rtt(struct srdma_rc_req *req, u64 rtt)
 {
 	req->srtt_ns = max(rtt, 1ull);
@@ -237,8 +245,7 @@ static noinline void at_least(struct srdma_rc_req *req, u64 rtt)
 		return;
 	begin_rtt(req, rtt);
 	req->rtt_guessed = true;
-	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
-		req->cwnd_floor = floor_of(req, rtt);
+	set_floor(req, rtt);
 }
 
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
@@ -256,11 +263,11 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 		return;
 	req->backoff = 0;
 	req->probed = false;
+	req->delay.top_ns = max(req->delay.top_ns, rtt);
+	if (unlikely(req->delay.full_ns))
+		srdma_req_delay_measured(req, rtt);
 	widen(req, rtt);
-	req->cwnd_floor = SRDMA_REQ_CWND_FLOOR;
-	/* In less time than that, one packet is enough. */
-	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
-		req->cwnd_floor = floor_of(req, rtt);
+	set_floor(req, rtt);
 	if (!req->srtt_ns || req->rtt_guessed) {
 		begin_rtt(req, rtt);
 		req->rtt_guessed = false;
@@ -346,8 +353,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	req->ssthresh = min(max_t(u32, flight / 2, req->cwnd_floor), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
-	if (srdma_req_is_slow(req))
-		srdma_req_slow_loss(req);
+	srdma_req_delay_loss(req);
 }
 
 /* Nothing was heard for the ACK timeout: C9-139 and following. */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Congestion where nobody marks: losses tell how long round trips are when a queue is
+ * full, and round trips tell when it is about to be. Then it counts as marking
+ * (rc_req_slow.c).
+ *
+ * Who fills a queue until it overflows loses what was sent last, and finds out late. Of
+ * many that share a slow line, some would always wait for that: those in flight take the
+ * room of each packet that leaves, and one that is repeated finds none.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "rc_req.h"
+#include "rc_req_priv.h"
+
+/*
+ * A line is slow, or shared by many, if no more packets than this get through it in a
+ * millisecond (cwnd_floor), and round trips are longer than what may only be a change of
+ * order. Of a faster one it takes trips much longer than the shortest: of a path that may
+ * be long more so, for its queue is often long enough for it.
+ */
+#define SLOW_FLOOR	8u
+#define SLOW_NS		2500000ull
+#define NEAR_NS		5000000ull
+
+/*
+ * Each time that a queue is too long, it is believed to have room for this part more, or,
+ * the fifth time in a row, for an eighth: those who share it do not give way then, as TCP
+ * does not, nor who takes it to be longer.
+ */
+#define ROOM_SHIFT	7
+#define ROWS_MOST	4
+
+/* Answers to READs take as long as they are, and say little of a queue. */
+static bool overflows(const struct srdma_rc_req *req)
+{
+	u64 least = req->rtt_min_ns;
+	u64 trip = req->srtt_ns;
+
+	if (trip < SRDMA_REQ_FAR_NS ||
+	    srdma_msg_is_rd(srdma_rc_req_msg(req, req->una)))
+		return false;
+	if (trip >= SLOW_NS && req->cwnd_floor <= SLOW_FLOOR)
+		return true;
+	if (trip >= SLOW_NS && least < NEAR_NS && req->delay.top_ns > 7 * least / 4)
+		return least;
+	return least && trip > 5 * least / 2;
+}
+
+/* More was believed to be room for than there was: not all of that is forgotten. */
+static void learn(struct srdma_rc_delay *delay)
+{
+	u64 top = delay->top_ns;
+
+	if (top)
+		delay->full_ns = max((delay->full_ns + top) / 2, top);
+	delay->top_ns = 0;
+}
+
+noinline void srdma_req_delay_loss(struct srdma_rc_req *req)
+{
+	bool was_slow = srdma_req_is_slow(req);
+
+	if (!was_slow && !overflows(req))
+		return;
+	learn(&req->delay);
+	if (was_slow)
+		srdma_req_slow_loss(req);
+	else
+		srdma_rc_req_congested(req);
+}
+
+noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)
+{
+	u64 full = req->delay.full_ns;
+	u64 room = full - min(req->rtt_min_ns, full);
+
+	return req->srtt_ns > full - room / 4 * 3;
+}
+
+/* From here on three quarters of the queue are full. */
+static u64 too_long(const struct srdma_rc_req *req)
+{
+	u64 full = req->delay.full_ns;
+
+	return full - (full - min(req->rtt_min_ns, full)) / 4;
+}
+
+noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
+{
+	struct srdma_rc_delay *delay = &req->delay;
+	u64 trip = rtt;
+
+	/* One that is long is no congestion yet. */
+	if (!srdma_req_is_slow(req))
+		trip = (rtt + req->srtt_ns) / 2;
+	delay->full_ns = max(delay->full_ns, rtt);
+	if (trip <= too_long(req))
+		return;
+	if (!srdma_rc_req_congested(req))
+		return;
+	delay->full_ns += delay->full_ns >> (ROOM_SHIFT - delay->row);
+	if (delay->row < ROWS_MOST)
+		delay->row++;
+}

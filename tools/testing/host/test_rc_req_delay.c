@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester where a queue does not mark: what losses and round trips say of it.
+ */
+#include "proto/rc_req_priv.h"
+#include "req_fixture.h"
+
+#define PACKET	SRDMA_SLOW_PACKET
+
+/* 32 packets are in flight; trips of @trip are known, the shortest of @least. */
+static void begin_at(uint8_t op, uint64_t least, uint64_t trip)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_inflight = 32 * MTU;
+	begin(&a);
+	push(op, 20000 * MTU, 0);
+	REQUIRE(send_all() == (op == SRDMA_WR_READ ? 1 : 32));
+	req.heard = true;
+	req.srtt_ns = trip;
+	req.rtt_min_ns = least;
+	req.delay.top_ns = trip;
+	req.rtt_timed = false;
+}
+
+static void begin_slow_line(void)
+{
+	begin_at(SRDMA_WR_WRITE, 1 * MS, 20 * MS);
+	req.cwnd_floor = 1;
+}
+
+static void lose_one(void)
+{
+	nak(0, SRDMA_NAK_PSN_SEQ);
+}
+
+/* The answer to the packet at una takes @trip, as the ones before did. */
+static void trip(uint64_t took)
+{
+	req.slow.next_at = 0;
+	send_all();
+	req.srtt_ns = took;
+	srdma_req_time_trip(&req, req.una_psn, false, now);
+	now += took;
+	ack((req.una_psn - FIRST) & 0xffffff);
+}
+
+TEST(req_delay__a_loss_on_a_slow_line_is_congestion)
+{
+	begin_slow_line();
+	lose_one();
+	EXPECT_EQ(req.slow.win, 16 * PACKET);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	EXPECT_EQ(req.delay.top_ns, 0);
+}
+
+TEST(req_delay__a_loss_behind_a_long_queue_is_congestion)
+{
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 25 * MS + 1);
+	lose_one();
+	EXPECT(req.slow.win);
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 25 * MS);
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	EXPECT_EQ(req.delay.full_ns, 0);
+	/* The one before the last was long already, on a path that is not. */
+	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US);
+	req.delay.top_ns = 3500 * US + 1;
+	lose_one();
+	EXPECT(req.slow.win);
+	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US);
+	req.delay.top_ns = 3500 * US;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US - 1);
+	req.delay.top_ns = 3500 * US + 1;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	begin_at(SRDMA_WR_WRITE, 5 * MS, 6 * MS);
+	req.delay.top_ns = 20 * MS;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	/* As long as no trip is known that may be short, this one may be. */
+	begin_at(SRDMA_WR_WRITE, 0, 20 * MS);
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	/* It takes some time to fill a queue. */
+	begin_at(SRDMA_WR_WRITE, 1 * US, 1 * MS - 1);
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+}
+
+TEST(req_delay__few_packets_in_short_trips_are_no_congestion)
+{
+	begin_slow_line();
+	req.srtt_ns = 2500 * US - 1;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	begin_slow_line();
+	req.srtt_ns = 2500 * US;
+	req.rtt_min_ns = 2 * MS;
+	req.delay.top_ns = 3 * MS;
+	req.cwnd_floor = 9;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	begin_slow_line();
+	req.srtt_ns = 2500 * US;
+	req.rtt_min_ns = 2 * MS;
+	req.cwnd_floor = 8;
+	lose_one();
+	EXPECT(req.slow.win);
+}
+
+TEST(req_delay__answers_to_reads_say_nothing)
+{
+	begin_at(SRDMA_WR_READ, 1 * MS, 20 * MS);
+	req.cwnd_floor = 1;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.slow.win, 0);
+}
+
+TEST(req_delay__three_quarters_are_too_long)
+{
+	uint32_t win;
+
+	begin_at(SRDMA_WR_WRITE, 4 * MS, 20 * MS);
+	lose_one();
+	win = req.slow.win;
+	req.slow.is_cut = false;
+	trip(16 * MS);
+	EXPECT_EQ(req.slow.win, win);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	req.slow.is_cut = false;
+	trip(16 * MS + 1);
+	EXPECT_EQ(req.slow.win, win - win / 4);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS + 20 * MS / 128);
+	/* Once for what is in flight. */
+	req.slow.is_cut = true;
+	req.slow.end_psn = psn(1000);
+	trip(17 * MS);
+	EXPECT_EQ(req.slow.win, win - win / 4);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS + 20 * MS / 128);
+}
+
+/* Trips of @took, each of which is too long: how much longer may they be after @n? */
+static uint64_t longer_after(uint32_t n, uint64_t took)
+{
+	uint64_t full = req.delay.full_ns;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		full = req.delay.full_ns;
+		req.slow.is_cut = false;
+		trip(took);
+	}
+	return full / (req.delay.full_ns - full);
+}
+
+TEST(req_delay__who_is_not_heeded_gives_way_less_and_less)
+{
+	begin_slow_line();
+	lose_one();
+	req.slow.win = 20 * PACKET;
+	EXPECT_EQ(longer_after(1, 19 * MS), 128);
+	EXPECT_EQ(longer_after(1, 19 * MS), 64);
+	EXPECT_EQ(longer_after(1, 19 * MS), 32);
+	EXPECT_EQ(longer_after(1, 20 * MS), 16);
+	EXPECT_EQ(longer_after(1, 20 * MS), 8);
+	EXPECT_EQ(longer_after(1, 22 * MS), 8);
+	/* A trip that was not too long, and all in flight has come. */
+	req.slow.is_cut = false;
+	req.slow.end_psn = req.una_psn;
+	trip(2 * MS);
+	EXPECT_EQ(longer_after(1, 25 * MS), 128);
+}
+
+/* One that is longer than when it was full: so there is more room. */
+TEST(req_delay__a_longer_trip_shows_a_longer_queue)
+{
+	begin_slow_line();
+	lose_one();
+	req.slow.is_cut = true;
+	trip(30 * MS);
+	EXPECT_EQ(req.delay.full_ns, 30 * MS);
+}
+
+TEST(req_delay__a_loss_says_how_long_it_really_is)
+{
+	begin_slow_line();
+	lose_one();
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	req.recovering = false;
+	req.delay.top_ns = 10 * MS;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.delay.full_ns, 15 * MS);
+	req.recovering = false;
+	req.delay.top_ns = 40 * MS;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.delay.full_ns, 40 * MS);
+	/* None was measured since. */
+	req.recovering = false;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.delay.full_ns, 40 * MS);
+}
+
+/* Once it is known, it may be told again that it fills; but not by a single trip. */
+TEST(req_delay__begins_again_when_trips_are_long)
+{
+	begin_slow_line();
+	lose_one();
+	req.slow.win = 0;
+	send_all();
+	req.srtt_ns = 2 * MS;
+	srdma_req_time_trip(&req, req.una_psn, false, now);
+	now += 19 * MS;
+	ack((req.una_psn - FIRST) & 0xffffff);
+	EXPECT_EQ(req.slow.win, 0);
+	trip(19 * MS);
+	EXPECT(req.slow.win);
+}
+
+/* In which nobody complains, and all in flight comes. */
+static void calm_trip(uint64_t took)
+{
+	req.slow.is_cut = false;
+	req.slow.end_psn = req.una_psn;
+	trip(took);
+}
+
+/* Who no longer gave way would have the queue for itself. */
+TEST(req_delay__lasts_as_long_as_there_is_a_queue)
+{
+	begin_slow_line();
+	lose_one();
+	req.rtt_min_ns = 4 * MS;
+	req.srtt_ns = 8 * MS + 1;
+	EXPECT(srdma_req_delay_matters(&req));
+	req.srtt_ns = 8 * MS;
+	EXPECT(!srdma_req_delay_matters(&req));
+	req.slow.win = 20 * PACKET;
+	req.slow.calm = 100;
+	calm_trip(9 * MS);
+	EXPECT(req.slow.win);
+	calm_trip(5 * MS);
+	EXPECT_EQ(req.slow.win, 0);
+}
+
+/* It grew by @packets in a calm trip of @took, with a window of @win. */
+static uint32_t grown_in(uint64_t took, uint32_t win)
+{
+	begin_slow_line();
+	req.win_near = 10000;
+	req.win_top = 10000;
+	lose_one();
+	req.cwnd = 1000;
+	req.slow.win = win * PACKET;
+	calm_trip(took);
+	return req.slow.win - win * PACKET;
+}
+
+/* The shorter the queue, the longer the steps: for all the same. */
+TEST(req_delay__steps_are_long_where_trips_are_short)
+{
+	EXPECT_EQ(grown_in(5 * MS, 100), PACKET);
+	EXPECT_EQ(grown_in(2500 * US, 100), 4 * PACKET);
+	EXPECT_EQ(grown_in(10 * MS, 100), PACKET / 4);
+	/* But nobody grows by more than a sixteenth. */
+	EXPECT_EQ(grown_in(2500 * US, 32), 2 * PACKET);
+}
