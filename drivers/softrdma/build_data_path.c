@@ -38,6 +38,7 @@
 #include "responder/execute.h"
 #include "responder/hold.h"
 #include "responder/reply.h"
+#include "responder/wait.h"
 #include "requester/send.h"
 #include "requester/store.h"
 
@@ -165,6 +166,7 @@ DOOR(srdma_tamper_uninit);
 DOOR(srdma_execute_run);
 
 DOOR(srdma_hold_clear);
+DOOR(srdma_wait_clear);
 DOOR(srdma_hold_init);
 
 DOOR(srdma_reply_last);
@@ -184,6 +186,7 @@ DOOR(srdma_store_uninit);
 #include "responder/hold.c"
 #include "responder/refusal.c"
 #include "responder/reply.c"
+#include "responder/wait.c"
 
 #include "wire/tx.c"
 #include "wire/train.c"

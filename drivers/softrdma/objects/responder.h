@@ -29,7 +29,11 @@
  * @held_from: the skb that is being looked at, if it has brought the last of them
  * @held_last: that
  * @held_psn: its PSN
- * @timer: wakes the engine when a hole is to be reported
+ * @waiting: what has brought a request that waits for a receive request, with
+ *	that as its next packet (responder/wait.c); NULL: none waits
+ * @wait_psn: PSN of the last request that waited
+ * @wait_until: how long it waits at most, ns; 0 when it has waited
+ * @timer: wakes the engine when a hole is to be reported, or such a wait is over
  * @timer_at: when @timer fires, ns; 0 when it is not armed
  */
 struct srdma_responder {
@@ -48,6 +52,9 @@ struct srdma_responder {
 	const struct sk_buff *held_from;
 	struct sk_buff *held_last;
 	u32 held_psn;
+	u32 wait_psn;
+	struct sk_buff *waiting;
+	u64 wait_until;
 	struct hrtimer timer;
 	u64 timer_at;
 };

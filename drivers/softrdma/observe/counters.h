@@ -53,6 +53,7 @@
  * @SRDMA_STAT_RX_NO_MEMORY: no memory to hand it on, or only reserves
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
  * @SRDMA_STAT_REQ_HELD: requests that were held back behind a hole
+ * @SRDMA_STAT_REQ_WAITED: requests that waited here for a receive request
  * @SRDMA_STAT_CE: packets that had met congestion on their way
  * @SRDMA_STAT_CNP_SENT: congestion notifications sent
  * @SRDMA_STAT_CNP_HANDLED: those received, and followed
@@ -99,6 +100,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_FAULT,
 	SRDMA_STAT_RX_NO_MEMORY,
 	SRDMA_STAT_REQ_HELD,
+	SRDMA_STAT_REQ_WAITED,
 	SRDMA_STAT_CE,
 	SRDMA_STAT_CNP_SENT,
 	SRDMA_STAT_CNP_HANDLED,
@@ -188,6 +190,7 @@ enum srdma_stat {
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DUP, "req_duplicate")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_NAK_INV_REQ, "req_invalid")	\
 	S(SRDMA_STAT_REQ_HELD, "req_held")				\
+	S(SRDMA_STAT_REQ_WAITED, "req_waited")				\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_GAP, "req_out_of_sequence")	\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_OLD, "req_drop_old")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_RANGE, "req_drop_range")	\

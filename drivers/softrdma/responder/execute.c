@@ -16,6 +16,7 @@
 #include "responder/hold.h"
 #include "responder/refusal.h"
 #include "responder/reply.h"
+#include "responder/wait.h"
 #include "wire/drop.h"
 #include "wire/notify.h"
 #include "wire/packet_in.h"
@@ -27,6 +28,7 @@
  * @walk: over the bytes of @skb
  * @pkt: its headers
  * @act: what the core wants done
+ * @may_wait: it may wait for a receive request: it is not one that was held
  */
 struct srdma_request {
 	struct srdma_qp *qp;
@@ -34,6 +36,7 @@ struct srdma_request {
 	struct srdma_skb_walk walk;
 	struct srdma_pkt pkt;
 	struct srdma_rc_resp_act act;
+	bool may_wait;
 };
 
 /* Why a request was not executed; the first is that it was. */
@@ -308,12 +311,12 @@ static enum outcome do_flush(struct srdma_request *r)
 	return OUTCOME_OK;
 }
 
-/* What was held has been told of when it came. */
+/* What was held has been told of when it came; what waits will be, when it is taken. */
 static void tell_of_congestion(const struct srdma_request *r)
 {
 	const struct srdma_packet_in *in = srdma_packet_in(r->skb);
 
-	if (unlikely(in->is_ce) && !in->is_held)
+	if (unlikely(in->is_ce) && !in->is_held && !srdma_wait_any(r->qp))
 		srdma_notify_of(r->qp, false, r->skb, &r->pkt);
 }
 
@@ -410,6 +413,13 @@ static void serve_rc(struct srdma_request *r)
 	if (outcome == OUTCOME_GONE) {
 		/* As if it had not come: the sender has ended its request. */
 		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
+		return;
+	}
+	if (outcome == OUTCOME_NO_RWQE && r->may_wait &&
+	    srdma_wait_begin(r->qp, r->skb, &r->pkt)) {
+		/* It is counted when it is taken. */
+		srdma_stat_add(r->qp->dev, SRDMA_STAT_REQ + verdict,
+			       -(u64)(r->pkt.more + 1));
 		return;
 	}
 	if (outcome) {
@@ -547,15 +557,17 @@ static void serve(struct srdma_request *r)
 	}
 }
 
-static int serve_all(struct srdma_qp *qp, struct sk_buff *skb)
+/* Ends early where a request waits: then @skb waits with it. */
+static int serve_all(struct srdma_qp *qp, struct sk_buff *skb, bool may_wait)
 {
 	struct srdma_request r;
 	int count = 0;
 
 	r.qp = qp;
 	r.skb = skb;
+	r.may_wait = may_wait;
 	srdma_skb_walk_begin(&r.walk, skb);
-	while (srdma_packet_in(skb)->left) {
+	while (srdma_packet_in(skb)->left && !srdma_wait_any(qp)) {
 		switch (srdma_packet_in_next(skb, &r.walk, qp, false,
 					     &r.pkt)) {
 		case SRDMA_FOUND_PACKET:
@@ -622,7 +634,7 @@ static int serve_held(struct srdma_qp *qp, int budget)
 	}
 	while (budget > 0 && srdma_hold_any(qp) && (skb = srdma_hold_take(qp))) {
 		psn = srdma_packet_in(skb)->psn;
-		budget -= serve_all(qp, skb);
+		budget -= serve_all(qp, skb, false);
 		srdma_hold_end_of(qp);
 		srdma_hold_taken(qp, psn);
 		srdma_packet_in_free(skb);
@@ -633,19 +645,39 @@ static int serve_held(struct srdma_qp *qp, int budget)
 	return budget;
 }
 
+/*
+ * A request that waits is tried again, and what came with it follows. Returns what is
+ * left of the budget.
+ */
+static noinline int serve_waiting(struct srdma_qp *qp, int budget)
+{
+	struct sk_buff *skb = srdma_wait_take(qp);
+
+	budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
+		  serve_all(qp, skb, true) : 1;
+	if (!srdma_wait_any(qp))
+		srdma_packet_in_free(skb);
+	return budget;
+}
+
 bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 		       int budget)
 {
 	struct srdma_qp *qp = container_of(engine, struct srdma_qp, recv);
 	struct sk_buff *skb;
 
+	if (unlikely(srdma_wait_any(qp)))
+		budget = serve_waiting(qp, budget);
 	/* The budget may have ended before it was taken. */
 	if (unlikely(srdma_hold_any(qp)))
 		budget = serve_held(qp, budget);
-	while (budget > 0 && (skb = srdma_engine_receive(engine))) {
+	while (budget > 0 && !srdma_wait_any(qp) &&
+	       (skb = srdma_engine_receive(engine))) {
 		/* To free one costs something, too. */
 		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
-			  serve_all(qp, skb) : 1;
+			  serve_all(qp, skb, true) : 1;
+		if (unlikely(srdma_wait_any(qp)))
+			break;
 		srdma_packet_in_free(skb);
 		if (unlikely(srdma_hold_any(qp)))
 			budget = serve_held(qp, budget);
@@ -653,6 +685,8 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
 		if (unlikely(events & BIT(SRDMA_EVENT_TIMER)))
 			srdma_hold_time(qp);
+		if (unlikely(srdma_wait_any(qp)))
+			srdma_wait_wake(qp);
 		budget = srdma_reply(qp, budget);
 	}
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))

@@ -232,6 +232,23 @@ noinline void srdma_hold_settle(struct srdma_qp *qp)
 }
 
 /**
+ * srdma_hold_wake_at - have the engine run again
+ * @qp: queue pair
+ * @at: when at the latest, ns
+ *
+ * srdma_hold_time() is to follow when it does.
+ */
+noinline void srdma_hold_wake_at(struct srdma_qp *qp, u64 at)
+{
+	struct srdma_responder *resp = &qp->resp;
+
+	if (resp->timer_at && resp->timer_at <= at)
+		return;
+	resp->timer_at = at;
+	hrtimer_start(&resp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
  * srdma_hold_time - report what has been missing for long enough
  * @qp: queue pair
  */
@@ -244,10 +261,8 @@ noinline void srdma_hold_time(struct srdma_qp *qp)
 	if (resp->timer_at && now >= resp->timer_at)
 		resp->timer_at = 0;
 	at = srdma_rc_resp_report(&resp->rc, now);
-	if (!at || (resp->timer_at && resp->timer_at <= at))
-		return;
-	resp->timer_at = at;
-	hrtimer_start(&resp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+	if (at)
+		srdma_hold_wake_at(qp, at);
 }
 
 /* The engine is stopped. */

@@ -22,6 +22,7 @@ void srdma_hold_end_of(struct srdma_qp *qp);
 void srdma_hold_settle(struct srdma_qp *qp);
 void srdma_hold_drop(struct srdma_qp *qp);
 void srdma_hold_time(struct srdma_qp *qp);
+void srdma_hold_wake_at(struct srdma_qp *qp, u64 at);
 
 /* Is anything held? */
 static inline bool srdma_hold_any(const struct srdma_qp *qp)

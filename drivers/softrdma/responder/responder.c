@@ -10,6 +10,7 @@
 #include "responder/execute.h"
 #include "responder/hold.h"
 #include "responder/responder.h"
+#include "responder/wait.h"
 #include "wire/path.h"
 
 static u32 max_rq_sge(const struct srdma_qp *qp)
@@ -46,6 +47,7 @@ void srdma_responder_uninit(struct srdma_qp *qp)
 
 	srdma_drain_del(qp);
 	srdma_hold_clear(qp);
+	srdma_wait_clear(qp);
 	srdma_engine_uninit(&qp->recv);
 	srdma_path_drop(&resp->path);
 	free_state(qp);
@@ -93,6 +95,7 @@ void srdma_responder_reset(struct srdma_qp *qp)
 {
 	srdma_drain_del(qp);
 	srdma_hold_clear(qp);
+	srdma_wait_clear(qp);
 	srdma_engine_clear(&qp->recv);
 	srdma_path_drop(&qp->resp.path);
 	qp->resp.has_rwqe = false;

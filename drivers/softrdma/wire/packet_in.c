@@ -29,6 +29,13 @@ static bool is_loop(const struct sk_buff *skb)
 	return srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP;
 }
 
+/* It has been done; but its silence is about the answer. */
+static void forget_order(struct srdma_packet_in *in)
+{
+	if (in->order != SRDMA_NL_ACT_SILENT)
+		in->order = 0;
+}
+
 /**
  * srdma_packet_in_hold - the packet last returned, to be looked at later
  * @skb: what arrived; not looped
@@ -45,9 +52,7 @@ void srdma_packet_in_hold(struct sk_buff *skb, u32 psn)
 	in->left = 1;
 	in->psn = psn;
 	in->is_held = true;
-	/* It has been done; but its silence is about the answer. */
-	if (in->order != SRDMA_NL_ACT_SILENT)
-		in->order = 0;
+	forget_order(in);
 }
 
 /**
@@ -517,6 +522,29 @@ static u32 current_len(const struct sk_buff *skb)
 	burst = &srdma_loop_of(skb)->burst;
 	hdr_len = srdma_opcode_get(srdma_burst_opcode(burst, i))->hdr_len;
 	return srdma_pkt_wire_len(hdr_len, srdma_burst_payload(burst, i));
+}
+
+/**
+ * srdma_packet_in_back - the packet last returned was not taken
+ * @skb: what arrived
+ * @pkt: that packet, or the run made of it
+ *
+ * It becomes the next one again, and is counted when it is taken.
+ */
+void srdma_packet_in_back(struct sk_buff *skb, const struct srdma_pkt *pkt)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+	u32 count = pkt->more + 1, bytes = 0, i;
+
+	for (i = 0; i < count; i++) {
+		bytes += current_len(skb);
+		in->left++;
+		in->index--;
+		in->next -= in->seg;
+	}
+	forget_order(in);
+	srdma_stat_add(in->dev, SRDMA_STAT_RX_PACKETS, -(u64)count);
+	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES, -(u64)bytes);
 }
 
 static void header_v4(const struct sk_buff *skb, struct iphdr *ip)

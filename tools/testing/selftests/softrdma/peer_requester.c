@@ -400,6 +400,74 @@ TEST_F(peer, no_receive_is_answered_by_rnr_nak)
 	EXPECT_TRUE(cm_holds(peer->buf + IN + MTU, 10, PSN + 1));
 }
 
+/* The receive comes behind the packets: at once, unless somebody else runs. */
+static int post_late(struct peer *peer)
+{
+	return peer_send(peer, RC_SEND_FIRST, PSN, MTU) ?:
+	       peer_send(peer, RC_SEND_LAST, PSN + 1, 10) ?:
+	       peer_post_recv(peer, 0, IN, 2 * MTU);
+}
+
+static bool is_rnr_nak(const struct peer_heard *heard)
+{
+	return heard->opcode == RC_ACK && heard->psn == PSN &&
+	       (heard->syndrome & 0xe0) == RNR_NAK;
+}
+
+/*
+ * The program is about to post. If it is slow, the test begins anew. What waits is
+ * counted when it is taken, and once.
+ */
+TEST_F(peer, no_receive_for_a_moment_is_no_rnr_nak)
+{
+	struct peer *peer = &self->peer;
+	int64_t waited, sends, packets;
+	int tries = 1000;
+
+	for (;;) {
+		waited = counters_get("req_waited");
+		sends = counters_get("req_send");
+		packets = counters_get("rx_packets");
+		ASSERT_EQ(0, post_late(peer));
+		ASSERT_EQ(0, peer_hear(&self->heard, PEER_WAIT_MS));
+		if (!is_rnr_nak(&self->heard))
+			break;
+		ASSERT_NE(0, --tries);
+		ASSERT_EQ(0, peer_reconnect(peer, &self->attr));
+	}
+	EXPECT_EQ(RC_ACK, self->heard.opcode);
+	EXPECT_EQ(0, self->heard.syndrome & 0xe0);
+	EXPECT_EQ(PSN + 1, self->heard.psn);
+	EXPECT_EQ(1, self->heard.msn);
+	EXPECT_EQ(1, ibv_poll_cq(peer->recv_cq, 1, &self->wc));
+	EXPECT_EQ(MTU + 10, self->wc.byte_len);
+	EXPECT_TRUE(cm_holds(peer->buf + IN, MTU, PSN));
+	EXPECT_TRUE(cm_holds(peer->buf + IN + MTU, 10, PSN + 1));
+	EXPECT_EQ(waited + 1, counters_get("req_waited"));
+	EXPECT_EQ(sends + 2, counters_get("req_send"));
+	EXPECT_EQ(packets + 2, counters_get("rx_packets"));
+}
+
+/* What waits is forgotten with the QP; so is that it has waited. */
+TEST_F(peer, reset_forgets_what_waits)
+{
+	struct peer *peer = &self->peer;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, peer_send(peer, RC_SEND_FIRST, PSN, MTU));
+		ASSERT_EQ(0, peer_send(peer, RC_SEND_LAST, PSN + 1, 10));
+		ASSERT_EQ(0, peer_reconnect(peer, &self->attr));
+	}
+	while (!peer_hear(&self->heard, 10))
+		EXPECT_TRUE(is_rnr_nak(&self->heard));
+	ASSERT_EQ(0, peer_post_recv(peer, 0, IN, 2 * MTU));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN, 10));
+	EXPECT_TRUE(peer_hears_count(PSN, 1));
+	EXPECT_EQ(1, ibv_poll_cq(peer->recv_cq, 1, &self->wc));
+	EXPECT_EQ(10, self->wc.byte_len);
+}
+
 /* It is the last packet that takes the receive: what is before it counts. */
 TEST_F(peer, write_with_immediate_data_waits_for_a_receive)
 {
