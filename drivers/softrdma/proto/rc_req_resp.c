@@ -15,9 +15,9 @@
 #include "rc_req.h"
 #include "rc_req_priv.h"
 
-/* RNR NAKs in a row double the wait, so often and so far at most. */
-#define RNR_ROW_MAX		9
-#define RNR_BACKOFF_MAX_NS	4000000ull
+/* RNR NAKs in a row double the longest wait, so often and so far at most. */
+#define RNR_ROW_MAX		10
+#define RNR_BACKOFF_MAX_NS	8000000ull
 
 /*
  * Too early for the peer to have seen what was sent again: within a round trip
@@ -110,19 +110,33 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 }
 
 /*
+ * A number below 2^16 that is another one for each QP and each time; equal ones do
+ * no harm. The time alone differs by little between QPs that were refused together:
+ * the factor makes much of it.
+ */
+static u32 throw_dice(const struct srdma_rc_req *req, u64 now)
+{
+	return (((u32)now ^ req->una_psn) * 0x9e3779b1u) >> 16;
+}
+
+/*
  * How long to wait: at least what was asked for, which may be 10 us. A peer
  * that is not ready again and again has no receives for some time yet; to send
  * it everything each 10 us would take a processor, maybe the very one that the
  * peer needs to post them.
+ *
+ * Many QPs may have been refused together, by one SRQ. If they waited equally
+ * long, they would come together again: one would take all that has been posted
+ * meanwhile, the others be refused, and in between nobody would come.
  */
-static u64 rnr_wait(struct srdma_rc_req *req, u8 code)
+static u64 rnr_wait(struct srdma_rc_req *req, u8 code, u64 now)
 {
 	u64 asked = srdma_rnr_timer_ns(code);
-	u64 wait = min(asked << req->rnr_row, max(asked, RNR_BACKOFF_MAX_NS));
+	u64 most = min(asked << req->rnr_row, max(asked, RNR_BACKOFF_MAX_NS));
 
 	if (req->rnr_row < RNR_ROW_MAX)
 		req->rnr_row++;
-	return wait;
+	return asked + ((most - asked) * throw_dice(req, now) >> 16);
 }
 
 /* RNR NAK (9.7.5.2): the message at @psn waits for a receive WQE. */
@@ -147,7 +161,8 @@ static enum srdma_req_resp take_rnr(struct srdma_rc_req *req,
 	req->rnr_open = 1;
 	req->probe_due = false;
 	req->rnr_until = now + rnr_wait(req,
-					srdma_aeth_value(pkt->aeth.syndrome));
+					srdma_aeth_value(pkt->aeth.syndrome),
+					now);
 	srdma_req_rearm(req);
 	return SRDMA_REQ_RNR_WAIT;
 }

@@ -78,7 +78,7 @@ TEST(req_rnr__seven_is_without_end)
 TEST(req_rnr__in_a_row_wait_longer)
 {
 	struct srdma_rc_req_attr a = usual;
-	uint64_t wait = 10 * US;
+	uint64_t most = 10 * US, sum = 0;
 	uint32_t i;
 
 	a.rnr_retry = 7;
@@ -86,13 +86,18 @@ TEST(req_rnr__in_a_row_wait_longer)
 	push(SRDMA_WR_SEND, 1, 0);
 	push(SRDMA_WR_SEND, 1, 0);
 	send_all();
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 100; i++) {
 		EXPECT_EQ(rnr(0, 1), SRDMA_REQ_RNR_WAIT);
-		EXPECT_EQ(req.deadline, now + wait);
-		wait = wait < 2000 * US ? 2 * wait : 4000 * US;
+		EXPECT(req.deadline - now >= 10 * US);
+		EXPECT(req.deadline - now <= most);
+		most = most < 4000 * US ? 2 * most : 8000 * US;
+		/* Half of the longest, in the middle. */
+		sum += i < 20 ? 0 : req.deadline - now;
 		expire();
 		send_all();
 	}
+	EXPECT(sum > 80 * 3000 * US);
+	EXPECT(sum < 80 * 5000 * US);
 	/* Longer if it asks for longer; and from the start after progress. */
 	rnr(0, 20);
 	EXPECT_EQ(req.deadline, now + 10240 * US);
@@ -100,6 +105,42 @@ TEST(req_rnr__in_a_row_wait_longer)
 	send_all();
 	rnr(1, 1);
 	EXPECT_EQ(req.deadline, now + 10 * US);
+}
+
+/* When the one with this PSN comes back that is refused for the @row-th time, at 1 s. */
+static uint64_t back_at(uint32_t first, uint32_t row, uint64_t later)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.rnr_retry = 7;
+	a.psn = first;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	while (row--) {
+		aeth_psn(first, 0x21);
+		expire();
+		send_all();
+	}
+	now = 1000 * MS + later;
+	aeth_psn(first, 0x21);
+	return req.deadline - 1000 * MS;
+}
+
+/* Those that were refused together, at once or one by one, do not come together. */
+TEST(req_rnr__many_spread)
+{
+	uint32_t eighths[8] = {}, late[8] = {};
+	uint32_t i;
+
+	for (i = 0; i < 64; i++) {
+		eighths[back_at(0x1000 + i * 0x101, 12, 0) / MS & 7]++;
+		late[back_at(FIRST, 12, 2 * US * i) / MS & 7]++;
+	}
+	for (i = 0; i < 8; i++) {
+		EXPECT(eighths[i] >= 3);
+		EXPECT(late[i] >= 3);
+	}
 }
 
 TEST(req_rnr__progress_gives_new_retries)
