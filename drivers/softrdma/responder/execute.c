@@ -79,7 +79,8 @@ static void complete_rwqe(struct srdma_request *r, enum ib_wc_status status,
 	/* A flushed one has not met a packet. */
 	if ((qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI) && r->skb) {
 		wc.src_qp = r->pkt.deth.src_qpn;
-		srdma_packet_in_fill_wc(r->skb, &wc);
+		srdma_packet_in_fill_wc(r->skb, &wc,
+					!srdma_cq_is_user(qp->recv_cq));
 	}
 	qp->resp.has_rwqe = false;
 	trace_srdma_rwqe_done(qp, &wc);
@@ -110,7 +111,7 @@ static enum srdma_rq_taken take_receive(struct srdma_qp *qp, u32 need)
  * A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. One that
  * has less room than @need is not taken.
  */
-static enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
+static __always_inline enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
 {
 	struct srdma_responder *resp = &qp->resp;
 
@@ -470,6 +471,26 @@ static void serve_uc(struct srdma_request *r)
 
 /* ---- datagrams ---- */
 
+/*
+ * The header area and the message, in one walk over a receive request that has room
+ * for both.
+ */
+static enum outcome place_datagram(struct srdma_request *r)
+{
+	const struct srdma_rwqe *rwqe = r->qp->resp.rwqe;
+	u8 grh[SRDMA_GRH_LEN];
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	srdma_packet_in_grh(r->skb, grh);
+	srdma_mem_begin_list(&it, &r->qp->rq_who, rwqe->sge, rwqe->num_sge,
+			     IB_ACCESS_LOCAL_WRITE, NULL);
+	why = srdma_mem_write(&it, grh, sizeof(grh)) ?:
+	      srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &it);
+	srdma_mem_end(&it);
+	return why ? OUTCOME_LOCAL : OUTCOME_OK;
+}
+
 static void serve_ud(struct srdma_request *r)
 {
 	struct srdma_qp *qp = r->qp;
@@ -479,8 +500,7 @@ static void serve_ud(struct srdma_request *r)
 		.mtu = ib_mtu_enum_to_int(READ_ONCE(qp->dev->active_mtu)),
 		.mads_only = qp->qpt == SRDMA_QPT_GSI,
 	};
-	u8 grh[SRDMA_GRH_LEN];
-	struct srdma_mem_iter it;
+	u32 need = srdma_ud_recv_need(&r->pkt);
 	enum srdma_ud_recv verdict;
 	enum outcome outcome;
 
@@ -490,31 +510,20 @@ static void serve_ud(struct srdma_request *r)
 	if (verdict != SRDMA_UD_RECV_OK)
 		return;
 	tell_of_congestion(r);
-	outcome = take_rwqe(qp, srdma_ud_recv_need(&r->pkt));
+	outcome = take_rwqe(qp, need);
 	if (outcome == OUTCOME_NO_RWQE || outcome == OUTCOME_TOO_LONG) {
 		srdma_drop(qp->dev, outcome == OUTCOME_NO_RWQE ?
 			   SRDMA_STAT_UD_NO_RWQE : SRDMA_STAT_UD_SHORT_RWQE, 1);
 		return;
 	}
-	if (!outcome) {
-		srdma_packet_in_grh(r->skb, grh);
-		srdma_mem_begin_list(&it, &qp->rq_who,
-				     qp->resp.rwqe->sge,
-				     qp->resp.rwqe->num_sge,
-				     IB_ACCESS_LOCAL_WRITE, &qp->resp.pos);
-		if (srdma_mem_write(&it, grh, sizeof(grh)))
-			outcome = OUTCOME_LOCAL;
-		qp->resp.pos = it.pos;
-		srdma_mem_end(&it);
-	}
 	if (!outcome)
-		outcome = scatter(r, sizeof(grh));
+		outcome = place_datagram(r);
 	if (outcome) {
 		refuse(r, outcome);
 		return;
 	}
 	complete_rwqe(r, IB_WC_SUCCESS, SRDMA_ERR_NONE, IB_WC_RECV,
-		      sizeof(grh) + r->pkt.payload_len, r->pkt.se);
+		      need, r->pkt.se);
 }
 
 /* ---- the engine ---- */

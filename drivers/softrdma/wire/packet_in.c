@@ -570,7 +570,8 @@ static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 	if (!srdma_packet_in(skb)->same_id)
 		ip->id = htons(ntohs(ip->id) + srdma_packet_in(skb)->index - 1);
 	/* The core tells the families apart by the checksum being right. */
-	ip_send_check(ip);
+	ip->check = 0;
+	ip->check = ip_fast_csum(ip, sizeof(*ip) / 4);
 }
 
 static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
@@ -608,14 +609,8 @@ void srdma_packet_in_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN])
 	}
 }
 
-/**
- * srdma_packet_in_fill_wc - what a datagram's completion says of its addresses
- * @skb: what arrived
- * @wc: flags are added; the VLAN and the kind of header with them
- *
- * The connection manager finds our GID by these when it answers.
- */
-void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc)
+/* Not inlined: it is for kernel consumers, few of which take many datagrams. */
+static noinline void fill_vlan(const struct sk_buff *skb, struct ib_wc *wc)
 {
 	struct srdma_dev *dev = srdma_packet_in(skb)->dev;
 	struct in6_addr src, dst;
@@ -623,11 +618,26 @@ void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc)
 
 	srdma_packet_in_addresses(skb, &src, &dst);
 	vlan = srdma_addresses_vlan(dev, (const union ib_gid *)&dst);
-	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
-	wc->network_hdr_type = is_v6(skb) ? RDMA_NETWORK_IPV6 :
-					    RDMA_NETWORK_IPV4;
 	if (vlan != SRDMA_NO_VLAN) {
 		wc->wc_flags |= IB_WC_WITH_VLAN;
 		wc->vlan_id = vlan;
 	}
+}
+
+/**
+ * srdma_packet_in_fill_wc - what a datagram's completion says of its addresses
+ * @skb: what arrived
+ * @wc: flags are added, and the kind of header
+ * @wants_vlan: and the VLAN, for which completions of user space have no place
+ *
+ * The connection manager finds our GID by these when it answers.
+ */
+void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc,
+			     bool wants_vlan)
+{
+	wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->network_hdr_type = is_v6(skb) ? RDMA_NETWORK_IPV6 :
+					    RDMA_NETWORK_IPV4;
+	if (wants_vlan)
+		fill_vlan(skb, wc);
 }

@@ -72,6 +72,7 @@ static inline void srdma_packet_in_join(struct sk_buff *skb,
 }
 
 void srdma_packet_in_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN]);
-void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc);
+void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc,
+			     bool wants_vlan);
 
 #endif
