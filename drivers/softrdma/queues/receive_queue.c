@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Receive work queues: user space or a kernel consumer adds requests, and a
- * receive engine takes them. Each request is copied once and checked in the
- * copy.
+ * receive engine takes them. Each request is copied once, while it is decoded.
  */
 #include <linux/slab.h>
 
@@ -34,26 +33,15 @@ int srdma_rq_create(struct srdma_rq *rq, u32 entries, u32 max_sge,
 		.entries = max(entries, 1U),
 		.elem_size = slot_bytes(max_sge),
 	};
-	int err;
 
 	spin_lock_init(&rq->lock);
 	rq->max_sge = max_sge;
-	rq->slot = kmalloc(slot_bytes(max_sge), SRDMA_GFP);
-	if (!rq->slot)
-		return -ENOMEM;
-	err = srdma_ring_create(&rq->ring, &spec, ucontext, map);
-	if (err) {
-		kfree(rq->slot);
-		rq->slot = NULL;
-	}
-	return err;
+	return srdma_ring_create(&rq->ring, &spec, ucontext, map);
 }
 
 void srdma_rq_destroy(struct srdma_rq *rq)
 {
 	srdma_ring_destroy(&rq->ring);
-	kfree(rq->slot);
-	rq->slot = NULL;
 }
 
 /* The QP is reset: what was posted is forgotten (10.3.1). */
@@ -194,10 +182,9 @@ static enum srdma_rq_taken look_at_slot(struct srdma_rq *rq,
 					struct srdma_rwqe *out, u32 need)
 {
 	struct srdma_ring *ring = &rq->ring;
-	size_t bytes = slot_bytes(rq->max_sge);
 
-	memcpy(rq->slot, srdma_ring_slot(ring, ring->index), bytes);
-	if (srdma_rwqe_decode(out, rq->slot, bytes, rq->max_sge))
+	if (srdma_rwqe_decode(out, srdma_ring_slot(ring, ring->index),
+			      slot_bytes(rq->max_sge), rq->max_sge))
 		return SRDMA_RQ_BAD;
 	return out->length < need ? SRDMA_RQ_SHORT : SRDMA_RQ_TAKEN;
 }

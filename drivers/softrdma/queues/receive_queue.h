@@ -16,13 +16,11 @@
  * @lock: guards all of it; user space adds to @ring without it
  * @ring: struct srdma_abi_recv_wqe with pieces
  * @max_sge: most pieces of one request; constant
- * @slot: copy of the slot being looked at, so that it cannot change
  */
 struct srdma_rq {
 	spinlock_t lock;
 	struct srdma_ring ring;
 	u32 max_sge;
-	void *slot;
 };
 
 /* What srdma_rq_take() found. */

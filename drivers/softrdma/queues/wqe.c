@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Decodes slots of user rings into private work requests. The slot is a copy
- * and does not change, but an untrusted process wrote all of it.
+ * Decodes slots of user rings into private work requests. An untrusted process wrote
+ * all of a slot. That of a send queue is a copy and does not change.
  */
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -327,20 +328,36 @@ enum srdma_wqe_why srdma_wqe_decode(struct srdma_wqe *out, const void *slot,
 	return srdma_wqe_check(out, lim);
 }
 
+/* Copies pieces that may change meanwhile; returns the sum of their lengths. */
+static u64 copy_pieces(struct srdma_sge *to, const struct srdma_sge *from,
+		       u32 count)
+{
+	u64 sum = 0;
+	u32 i, len;
+
+	for (i = 0; i < count; i++) {
+		len = READ_ONCE(from[i].length);
+		to[i].addr = READ_ONCE(from[i].addr);
+		to[i].length = len;
+		to[i].lkey = READ_ONCE(from[i].lkey);
+		sum += len;
+	}
+	return sum;
+}
+
 enum srdma_wqe_why srdma_rwqe_decode(struct srdma_rwqe *out, const void *slot,
 				     u32 slot_size, u32 max_sge)
 {
 	const struct srdma_abi_recv_wqe *raw = slot;
 	u32 room = slot_size - SRDMA_RECV_SLOT_HEAD;
-	u32 n = raw->dma.num_sge;
+	u32 n = READ_ONCE(raw->dma.num_sge);
 
-	out->wr_id = raw->wr_id;
+	out->wr_id = READ_ONCE(raw->wr_id);
 	out->length = 0;
 	out->num_sge = 0;
 	if (n > max_sge || n > room / sizeof(struct srdma_sge))
 		return SRDMA_WQE_NUM_SGE;
-	memcpy(out->sge, raw + 1, n * sizeof(struct srdma_sge));
 	out->num_sge = n;
-	out->length = sge_total(out->sge, n);
+	out->length = copy_pieces(out->sge, (const void *)(raw + 1), n);
 	return SRDMA_WQE_OK;
 }

@@ -200,7 +200,10 @@ enum srdma_wqe_why srdma_wqe_check(struct srdma_wqe *wqe,
 /* The completion status for a refused request. */
 enum srdma_status srdma_wqe_status(enum srdma_wqe_why why);
 
-/* As srdma_wqe_decode() for a receive slot and @max_sge pieces. */
+/*
+ * As srdma_wqe_decode() for a receive slot and @max_sge pieces, but the slot may change
+ * meanwhile: each word of it is read once.
+ */
 enum srdma_wqe_why srdma_rwqe_decode(struct srdma_rwqe *out, const void *slot,
 				     u32 slot_size, u32 max_sge);
 
