@@ -179,14 +179,15 @@ void srdma_mem_begin_list(struct srdma_mem_iter *it,
 			  const struct srdma_sge *sge, u32 num_sge, u32 access,
 			  const struct srdma_mem_pos *from)
 {
-	*it = (struct srdma_mem_iter) {
-		.who = who,
-		.sge = sge,
-		.num_sge = num_sge,
-		.access = access,
-	};
-	if (from)
-		it->pos = *from;
+	it->who = who;
+	it->sge = sge;
+	it->num_sge = num_sge;
+	it->access = access;
+	it->pos = from ? *from : (struct srdma_mem_pos) {};
+	/* The rest means nothing before there is a piece: this is for each message. */
+	it->span.key = NULL;
+	it->span.left = 0;
+	it->run = 0;
 }
 
 /* A walk over a buffer of the kernel's own, inline data for example. */

@@ -111,21 +111,23 @@ static u8 user_sl(const struct ib_wc *wc)
 	return wc->network_hdr_type == RDMA_NETWORK_IPV6 ? 1 : 2;
 }
 
+/* Member by member, and all there are: once for each completion. */
 static void fill_user(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 {
-	*to = (struct ib_uverbs_wc) {
-		.wr_id = wc->wr_id,
-		.status = wc->status,
-		.opcode = wc->opcode,
-		.vendor_err = wc->vendor_err,
-		.byte_len = wc->byte_len,
-		.qp_num = wc->qp->qp_num,
-		.src_qp = wc->src_qp,
-		.wc_flags = user_wc_flags(wc->wc_flags),
-		.pkey_index = wc->pkey_index,
-		.sl = user_sl(wc),
-		.port_num = wc->port_num,
-	};
+	to->wr_id = wc->wr_id;
+	to->status = wc->status;
+	to->opcode = wc->opcode;
+	to->vendor_err = wc->vendor_err;
+	to->byte_len = wc->byte_len;
+	to->qp_num = wc->qp->qp_num;
+	to->src_qp = wc->src_qp;
+	to->wc_flags = user_wc_flags(wc->wc_flags);
+	to->pkey_index = wc->pkey_index;
+	to->slid = 0;
+	to->sl = user_sl(wc);
+	to->dlid_path_bits = 0;
+	to->port_num = wc->port_num;
+	to->reserved = 0;
 	if (wc->wc_flags & IB_WC_WITH_IMM)
 		to->ex.imm_data = wc->ex.imm_data;
 	else
