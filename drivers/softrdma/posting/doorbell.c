@@ -22,8 +22,14 @@
 #include "posting/completion.h"
 #include "posting/doorbell.h"
 
-/* Requests that one run takes: as many as go without asking for an ACK. */
-#define MOST_WAITING	16
+/* Requests that one run takes: as many as go without asking for an ACK, */
+#define MOST_ACKED	16
+
+/* or as many as are fetched from the ring at once, where there are no ACKs. */
+#define MOST_UNACKED	32
+
+/* A batch of these has been worth the wait. */
+#define ENOUGH		16
 
 /* Longer ones are worth a run each, bytes. */
 #define SHORT_MESSAGE	SZ_4K
@@ -31,15 +37,25 @@
 /* The longest wait. */
 #define WAIT_NS		(100 * NSEC_PER_USEC)
 
-/* A wait that took this long, and not for a full batch, was in vain. */
+/* A wait that took this long, and not for enough, was in vain. */
 #define VAIN_NS		(WAIT_NS / 2)
 
-/* Doorbells in a row that make one think that more follow. */
-#define ROW_MIN		16
+/*
+ * Doorbells in a row that make one think that more follow: at first, and as few or as
+ * many as it takes when that was right for long, or wrong. A stream ends in vain
+ * wherever its program is kept from running.
+ */
+#define ROW_FIRST	16
+#define ROW_MIN		4
 #define ROW_MAX		SZ_8K
 
 /* The timer sends requests that wait. */
 #define ARMED		0
+
+static u32 enough(const struct srdma_doorbell *bell)
+{
+	return min_t(u32, bell->most, ENOUGH);
+}
 
 /*
  * A program that leaves a batch of completions in the queue, and posts the next
@@ -48,7 +64,7 @@
  */
 static bool leaves_completions(const struct srdma_qp *qp)
 {
-	return READ_ONCE(qp->send_cq->most) >= qp->bell.most;
+	return READ_ONCE(qp->send_cq->most) >= enough(&qp->bell);
 }
 
 /*
@@ -205,8 +221,8 @@ void srdma_doorbell_take(struct srdma_qp *qp, u64 now)
 	/* Fully ordered: requests that waited are found in the ring. */
 	waited = atomic_xchg(&bell->waiting, 0);
 	srdma_stat_add(qp->dev, SRDMA_STAT_BELL_WAITED, waited);
-	if (waited >= bell->most) {
-		needed = max(needed - needed / 8, ROW_MIN);
+	if (waited >= enough(bell)) {
+		needed = max(needed - needed / 8 - 1, ROW_MIN);
 	} else if ((s64)(now - READ_ONCE(bell->since)) > VAIN_NS) {
 		srdma_stat_inc(qp->dev, SRDMA_STAT_BELL_LATE);
 		needed = min(needed * 2, ROW_MAX);
@@ -221,10 +237,11 @@ void srdma_doorbell_init(struct srdma_qp *qp)
 	struct srdma_doorbell *bell = &qp->bell;
 
 	srdma_compat_hrtimer_setup(&bell->timer, fired, HRTIMER_MODE_REL);
-	bell->needed = ROW_MIN;
+	bell->needed = ROW_FIRST;
 	if (qp->is_user)
 		bell->most = min_t(u32, srdma_ring_entries(&qp->sq.ring) / 4,
-				   MOST_WAITING);
+				   qp->qpt == SRDMA_QPT_RC ? MOST_ACKED :
+							     MOST_UNACKED);
 }
 
 /* The engine is stopped, and no doorbell can ring any more. */
