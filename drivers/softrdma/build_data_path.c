@@ -178,6 +178,7 @@ DOOR(srdma_store_init);
 DOOR(srdma_store_uninit);
 
 #include "requester/send.c"
+#include "requester/datagram.c"
 #include "requester/response.c"
 #include "requester/failure.c"
 #include "requester/store.c"

@@ -125,6 +125,8 @@ struct srdma_effects {
  * @next_qpn: where the search for a free QP number starts
  * @ahs: address handles by number; looked up under RCU
  * @next_ah: where the search for a free AH number starts
+ * @ahs_gone: handles that have gone, of all times; the lock of @ahs guards it, and
+ *	senders read it
  * @keys: of regions and windows
  * @drain: looks after queue pairs in the error state
  * @mcast_lock: guards @mcast; multicast look-ups are under RCU
@@ -160,6 +162,7 @@ struct srdma_dev {
 	u32 next_qpn;
 	struct xarray ahs;
 	u32 next_ah;
+	u32 ahs_gone;
 	struct srdma_keys keys;
 
 	struct srdma_drain drain;

@@ -16,6 +16,7 @@
 #include "queues/wqe.h"
 
 struct mem_cgroup;
+struct srdma_ah_entry;
 
 /**
  * struct srdma_cursor - where in the memory of a message something stands
@@ -60,6 +61,10 @@ struct srdma_failure {
  * @fetched: slots of the ring that were copied and not given back
  * @path: way to the peer, or of the last datagram
  * @last_qpn: QP that the last datagram went to
+ * @ah: address handle of user space that was last found in this run; NULL: none
+ * @ah_num: its number
+ * @ahs_gone: srdma_dev.ahs_gone from before
+ * @ah_sent: the handle that the last datagram of this run went by; likewise
  * @gather: where sending stands
  * @place: where placing of responses stands
  * @mtu: path MTU, bytes
@@ -87,6 +92,10 @@ struct srdma_requester {
 	u32 fetched;
 	struct srdma_path path;
 	u32 last_qpn;
+	const struct srdma_ah_entry *ah;
+	u32 ah_num;
+	u32 ahs_gone;
+	const struct srdma_ah_entry *ah_sent;
 	struct srdma_cursor gather;
 	struct srdma_cursor place;
 	u32 mtu;

@@ -46,8 +46,11 @@ static void fill_uc_burst(const struct srdma_uc_req *req,
 	u32 pos = req->offset >> req->mtu_shift;
 	struct srdma_rc_msg *msg = out->msg;
 	struct srdma_burst *b = &out->b;
-	u32 most = srdma_burst_most(limit, msg->op, pos, req->mtu_shift);
+	u32 most = 1;
 
+	/* One packet needs no limit, as all datagrams are. */
+	if (msg->len > req->mtu)
+		most = srdma_burst_most(limit, msg->op, pos, req->mtu_shift);
 	srdma_burst_cut(b, req->qpt, msg->op, msg->len, pos, most,
 			req->mtu_shift);
 	b->psn = req->psn;

@@ -6,14 +6,13 @@
 #include "compat/compat.h"
 #include "memory/region.h"
 #include "memory/window.h"
-#include "objects/ah.h"
 #include "objects/device.h"
 #include "objects/effects.h"
 #include "objects/qp.h"
 #include "observe/trace.h"
 #include "posting/doorbell.h"
 #include "posting/effects.h"
-#include "proto/ud.h"
+#include "requester/datagram.h"
 #include "requester/failure.h"
 #include "requester/response.h"
 #include "requester/send.h"
@@ -195,6 +194,17 @@ static const struct srdma_payload_ops request_payload_ops = {
 	.close = close_request,
 };
 
+/* Its walk, which is most of it, begins when it is opened. */
+static void begin_payload(struct request_payload *payload, struct srdma_qp *qp,
+			  struct srdma_wqe *wqe, u32 idx)
+{
+	payload->base.ops = &request_payload_ops;
+	payload->base.is_open = false;
+	payload->qp = qp;
+	payload->wqe = wqe;
+	payload->idx = idx;
+}
+
 /* ---- sending ---- */
 
 /* The operands that the opcode's headers carry. */
@@ -224,71 +234,6 @@ static void fill_headers(const struct srdma_qp *qp,
 		hdr->reth.va += b->offset;
 		hdr->reth.len = b->len;
 	}
-}
-
-/*
- * Where a datagram goes. User space's address handle is looked up each time: it
- * may be gone, or be another's, whatever the request says.
- */
-static const struct srdma_av *datagram_av(struct srdma_qp *qp,
-					  struct srdma_wqe *wqe)
-{
-	struct srdma_ah_entry *ah;
-
-	if (!qp->is_user)
-		return srdma_qp_wqe_av(qp, wqe);
-	ah = xa_load(&qp->dev->ahs, wqe->ud.ah_num);
-	return ah && ah->pd == qp->pd ? &ah->av : NULL;
-}
-
-static enum srdma_status check_datagram(const struct srdma_qp *qp,
-					const struct srdma_wqe *wqe)
-{
-	switch (srdma_ud_send_check(wqe->msg.len, qp->req.mtu)) {
-	case SRDMA_UD_SEND_OK:
-		return SRDMA_ST_OK;
-	case SRDMA_UD_SEND_LENGTH:
-		return SRDMA_ST_LOC_LEN;
-	}
-	return SRDMA_ST_LOC_QP_OP;
-}
-
-/*
- * Datagrams to one QP share a train. What goes elsewhere goes behind what was built
- * before; and what goes to a group, or is for management, by itself.
- */
-static void join_or_part(struct srdma_qp *qp, struct srdma_tx *tx)
-{
-	struct srdma_requester *req = &qp->req;
-	struct srdma_outbox *outbox = tx->outbox;
-
-	if (outbox->knows_way && tx->hdr->dest_qpn == req->last_qpn &&
-	    srdma_path_is_to(&req->path, tx->av))
-		return;
-	srdma_tx_flush(qp, &req->path, outbox);
-	outbox->knows_way = false;
-	req->last_qpn = tx->hdr->dest_qpn;
-	if (req->last_qpn == SRDMA_QPN_MULTICAST || qp->qpt == SRDMA_QPT_GSI)
-		tx->outbox = NULL;
-}
-
-/* Not inlined: connected QPs would pay for its registers. */
-static noinline enum srdma_status prepare_datagram(struct srdma_qp *qp,
-						   struct srdma_wqe *wqe,
-						   struct srdma_pkt *hdr,
-						   struct srdma_tx *tx)
-{
-	enum srdma_status status;
-
-	/* Only 24 bits go onto the wire; programs keep others above them. */
-	hdr->dest_qpn = wqe->ud.remote_qpn & SRDMA_QPN_MASK;
-	hdr->deth.src_qpn = qp->qpn;
-	hdr->deth.qkey = srdma_ud_send_qkey(wqe->ud.qkey, qp->attr.qkey);
-	tx->av = datagram_av(qp, wqe);
-	status = tx->av ? check_datagram(qp, wqe) : SRDMA_ST_LOC_QP_OP;
-	if (!status)
-		join_or_part(qp, tx);
-	return status;
 }
 
 /* What will come back must have a place, or it is not asked for. */
@@ -336,14 +281,14 @@ static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
 	}
 }
 
-/* Is this the end of a message, with the next one at hand? */
-static bool more_follows(const struct srdma_qp *qp,
-			 const struct srdma_rc_burst *burst)
+/* Where this is the end of a message: how many are at hand behind it. */
+static u32 how_many_follow(const struct srdma_qp *qp,
+			   const struct srdma_rc_burst *burst)
 {
 	const struct srdma_rc_msg *msg = burst->msg;
 
-	return burst->idx + 1 != head_index(qp) &&
-	       burst->b.offset + burst->b.len == msg->len;
+	return burst->b.offset + burst->b.len == msg->len ?
+	       head_index(qp) - burst->idx - 1 : 0;
 }
 
 /* All that is special about a request; or why it cannot be sent. */
@@ -361,7 +306,7 @@ static enum srdma_status prepare_send(struct srdma_qp *qp,
 		tx->payload = NULL;
 	}
 	if (!srdma_qp_has_peer(qp))
-		return prepare_datagram(qp, wqe, hdr, tx);
+		return srdma_datagram_prepare(qp, wqe, hdr, tx);
 	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
 					      SRDMA_ST_OK;
 }
@@ -380,12 +325,7 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.mig = true,
 		.dest_qpn = qp->attr.dest_qp_num,
 	};
-	struct request_payload payload = {
-		.base.ops = &request_payload_ops,
-		.qp = qp,
-		.wqe = wqe,
-		.idx = burst->idx,
-	};
+	struct request_payload payload;
 	struct srdma_tx tx = {
 		.qp = qp,
 		.engine = &qp->send,
@@ -395,12 +335,13 @@ static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
 		.burst = &b,
 		.payload = &payload.base,
 		.outbox = outbox,
-		.more = more_follows(qp, burst),
+		.more = how_many_follow(qp, burst),
 	};
 	struct srdma_loan_offer offer;
 	enum srdma_status status;
 	u32 count;
 
+	begin_payload(&payload, qp, wqe, burst->idx);
 	offer.lent = false;
 	status = prepare_send(qp, wqe, &hdr, &b, &tx);
 	if (status)
@@ -468,6 +409,19 @@ static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 		srdma_uc_req_local_done(&qp->req.uc, burst);
 }
 
+static void limit_burst(struct srdma_qp *qp, struct srdma_burst_limit *limit)
+{
+	struct srdma_requester *req = &qp->req;
+
+	if (srdma_qp_has_peer(qp))
+		srdma_tx_limit(qp, &req->path, req->mtu, limit);
+	else
+		*limit = (struct srdma_burst_limit) {
+			.packets = 1,
+			.bytes = req->mtu,
+		};
+}
+
 static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
 			       struct srdma_rc_burst *burst)
 {
@@ -475,7 +429,7 @@ static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
 
 	if (is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
 		return SRDMA_NEXT_EMPTY;
-	srdma_tx_limit(qp, &qp->req.path, qp->req.mtu, &limit);
+	limit_burst(qp, &limit);
 	return is_rc(qp) ? srdma_rc_req_next(&qp->req.rc, now, &limit, burst) :
 			   srdma_uc_req_next(&qp->req.uc, &limit, burst);
 }
@@ -536,6 +490,7 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 	struct srdma_outbox outbox;
 
 	srdma_outbox_init(&outbox);
+	srdma_datagram_begin(qp);
 	budget = send_into(&outbox, qp, now, budget);
 	srdma_tx_flush(qp, &qp->req.path, &outbox);
 	return budget;

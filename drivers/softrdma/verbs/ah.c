@@ -121,6 +121,8 @@ static void withdraw(struct srdma_dev *dev, u32 num)
 
 	xa_lock_irqsave(&dev->ahs, flags);
 	entry = __xa_erase(&dev->ahs, num);
+	/* Pairs with find_handle() in requester/datagram.c. */
+	smp_store_release(&dev->ahs_gone, dev->ahs_gone + 1);
 	xa_unlock_irqrestore(&dev->ahs, flags);
 	/* Senders may be looking at it, by a number that they guessed even. */
 	kfree_rcu(entry, rcu);

@@ -186,6 +186,23 @@ TEST(uc_retire__not_while_the_memory_is_in_use)
 	EXPECT_DONE(0, SRDMA_ST_OK);
 }
 
+TEST(uc_next__no_more_than_the_limit_but_all_of_that)
+{
+	begin(SRDMA_QPT_UC);
+	post(SRDMA_WR_SEND, MTU, 0);
+	post(SRDMA_WR_SEND, 4 * MTU + 1, 0);
+	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 1);
+	EXPECT_EQ(burst.b.len, MTU);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 3);
+	srdma_uc_req_sent(&req, &burst);
+	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 2);
+	EXPECT_EQ(burst.b.len, MTU + 1);
+}
+
 /* Who only learns how many bursts are over takes them for the oldest. */
 TEST(uc_done__released_by_number)
 {

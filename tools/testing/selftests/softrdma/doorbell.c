@@ -406,6 +406,57 @@ TEST_F(pair, datagrams_to_others_part_the_stream)
 	stream_datagrams(_metadata, &self->pair, 5);
 }
 
+/*
+ * A handle that leads to no receive: of the sender's own address, if the peer has
+ * another one, and else of one that nobody has (RFC 5737). NULL: there is none.
+ */
+static struct ibv_ah *handle_to_nowhere(struct pair *pair)
+{
+	static const uint8_t nobody[] = { 192, 0, 2, 1 };
+	struct pair_end *end = &pair->a;
+	struct ibv_qp_attr attr;
+
+	verbs_attr(&end->set, &attr, IBV_QPS_RTR, 0);
+	if (pair->wire == PAIR_LOOPBACK)
+		memcpy(attr.ah_attr.grh.dgid.raw + 12, nobody, sizeof(nobody));
+	return ibv_create_ah(end->set.pd, &attr.ah_attr);
+}
+
+/* Datagrams by two handles in turn: each goes where its handle says. */
+TEST_F(pair, datagrams_by_other_handles_part_the_stream)
+{
+	struct pair *pair = &self->pair;
+	struct pair_options options = rc;
+	int count = 96, room = 2048, i;
+	struct ibv_ah *nowhere;
+	struct pair_wr wr;
+	struct ibv_wc wc;
+
+	options.type = IBV_QPT_UD;
+	options.buffer = 100 * room;
+	ASSERT_EQ(0, pair_connect(pair, &options));
+	nowhere = handle_to_nowhere(pair);
+	ASSERT_NE(NULL, nowhere);
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(0, pair_post_recv(&pair->b, i * room, room));
+	for (i = 0; i < count; i++) {
+		pair_wr_init(&wr, &pair->a, &pair->b, IBV_WR_SEND, i * SLOT, 8);
+		wr.wr.send_flags = 0;
+		if (i % 3 == 2)
+			wr.wr.wr.ud.ah = nowhere;
+		pair->a.buffer[i * SLOT] = i + 1;
+		ASSERT_EQ(0, pair_post(&pair->a, &wr));
+	}
+	for (i = 0; i < count / 3 * 2; i++) {
+		ASSERT_EQ(0, pair_wait(pair->b.recv_cq, &wc));
+		ASSERT_EQ(IBV_WC_SUCCESS, wc.status);
+		EXPECT_EQ((uint8_t)(i / 2 * 3 + i % 2 + 1),
+			  pair->b.buffer[i * room + PAIR_GRH]);
+	}
+	EXPECT_EQ(0, ibv_poll_cq(pair->b.recv_cq, 1, &wc));
+	EXPECT_EQ(0, ibv_destroy_ah(nowhere));
+}
+
 #define THREADS	4
 #define EACH	240
 
