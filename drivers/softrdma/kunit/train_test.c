@@ -173,7 +173,7 @@ static struct sk_buff *build_first(struct train_world *w, u32 *n)
 {
 	struct sk_buff *skb;
 
-	srdma_builder_begin(&w->builder, &w->tx);
+	srdma_builder_begin(&w->builder, &w->tx, NULL);
 	skb = build_at(w, 0, n);
 	srdma_builder_end(&w->builder);
 	return skb;
@@ -288,7 +288,7 @@ static u32 build_parts(struct train_world *w, struct part *parts, u32 most)
 
 	local_bh_disable();
 	rcu_read_lock();
-	srdma_builder_begin(&w->builder, &w->tx);
+	srdma_builder_begin(&w->builder, &w->tx, NULL);
 	for (n = 0; n < most && first < w->burst.count; n++) {
 		parts[n].first = first;
 		parts[n].count = srdma_burst_alike(&w->burst, first);
@@ -354,7 +354,7 @@ static void train_build__walks_on_or_begins_again(struct kunit *test)
 	w->opens = 0;
 	local_bh_disable();
 	rcu_read_lock();
-	srdma_builder_begin(&w->builder, &w->tx);
+	srdma_builder_begin(&w->builder, &w->tx, NULL);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		w->path.id = 0xfffe + steps[i].first;
 		parts[i].first = steps[i].first;
@@ -423,7 +423,7 @@ static void set_message(struct train_world *w, u32 i, u32 len)
 		.middle = SRDMA_RC_WRITE_ONLY, .last = SRDMA_RC_WRITE_ONLY,
 		.ack_req = i % 3 == 1, .solicited = i % 3 == 2,
 	};
-	srdma_builder_begin(&w->builder, &w->tx);
+	srdma_builder_begin(&w->builder, &w->tx, NULL);
 	srdma_builder_go_to(&w->builder, 0);
 }
 

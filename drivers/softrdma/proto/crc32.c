@@ -53,6 +53,11 @@ u32 srdma_crc32_word(u32 crc, __be32 word)
 	return step4(crc ^ le32_to_cpu((__force __le32)word), &table[0]);
 }
 
+u32 srdma_crc32_zeros8(u32 crc)
+{
+	return step4(crc, &table[4]);
+}
+
 u32 srdma_crc32_portable(u32 crc, const void *p, size_t len)
 {
 	const u8 *b = p;

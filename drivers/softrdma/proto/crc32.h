@@ -28,6 +28,9 @@ u32 srdma_crc32(u32 crc, const void *p, size_t len);
 /* The same over four bytes that are one word in memory. */
 u32 srdma_crc32_word(u32 crc, __be32 word);
 
+/* The same over eight bytes that are 0. */
+u32 srdma_crc32_zeros8(u32 crc);
+
 /* The portable code: eight bytes a step from eight tables. */
 u32 srdma_crc32_portable(u32 crc, const void *p, size_t len);
 

@@ -11,6 +11,7 @@
  *	base = srdma_icrc_base(&flow, udp_len, bth);	per kind of packet
  *	crc = srdma_icrc_start(&flow, base, id, apsn);	per packet
  *	crc = srdma_icrc_update(crc, p, len);	headers behind the BTH, payload
+ *	crc = srdma_icrc_add8(crc, of8);	or headers that were seen before
  *	icrc = srdma_icrc_final(crc);		stored right behind
  */
 #ifndef SRDMA_PROTO_ICRC_H
@@ -60,6 +61,20 @@ u32 srdma_icrc_base(const struct srdma_icrc_flow *flow, u16 udp_len,
  */
 u32 srdma_icrc_start(const struct srdma_icrc_flow *flow, u32 base, u16 ip_id,
 		     __be32 apsn);
+
+/*
+ * Eight bytes that many packets have behind the BTH, as datagrams of one QP do: what
+ * they add to the state behind them, whatever is before; and the state there.
+ */
+static inline u32 srdma_icrc_of8(const void *p)
+{
+	return srdma_crc32_portable(0, p, 8);
+}
+
+static inline u32 srdma_icrc_add8(u32 crc, u32 of8)
+{
+	return srdma_crc32_zeros8(crc) ^ of8;
+}
 
 static inline u32 srdma_icrc_update(u32 crc, const void *p, size_t len)
 {

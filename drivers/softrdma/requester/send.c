@@ -452,11 +452,13 @@ static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 			budget -= burst.b.count;
 			break;
 		case SRDMA_NEXT_LOCAL:
+			srdma_outbox_rest(outbox);
 			run_local(qp, &burst);
 			budget--;
 			break;
 		case SRDMA_NEXT_EMPTY:
 		case SRDMA_NEXT_ERROR:
+			srdma_outbox_rest(outbox);
 			fetched = fetch(qp, FETCH_BATCH);
 			if (!fetched)
 				return budget;
@@ -466,6 +468,7 @@ static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 				budget -= fetched;
 			break;
 		case SRDMA_NEXT_ORDER:
+			srdma_outbox_rest(outbox);
 			/* UC has no responses: what was sent retires by itself. */
 			if (is_rc(qp) || !srdma_response_retire(qp))
 				return budget;

@@ -29,7 +29,7 @@ struct srdma_qp;
  * @burst: the packets; len is 0 where they carry no payload on the wire
  * @payload: where the payload comes from; NULL when there is none
  * @outbox: the engine's, which it flushes; NULL: the packets go at once
- * @more: more is likely to go into @outbox
+ * @more: so many requests, or answers, are likely to go into @outbox behind it
  * @offer: the payload, if there is any, is that of a request that is under way
  *	until the peer has acknowledged it, or has given it back: it is lent
  *	(memory/loan.h) where it is looped, and not copied; or NULL
@@ -43,7 +43,7 @@ struct srdma_tx {
 	const struct srdma_burst *burst;
 	struct srdma_payload *payload;
 	struct srdma_outbox *outbox;
-	bool more;
+	u32 more;
 	struct srdma_loan_offer *offer;
 };
 

@@ -19,8 +19,8 @@
 #include "wire/skb_pool.h"
 #include "wire/train.h"
 
-/* A payload that is shorter does not repay taking vector registers. */
-#define VECTOR_MIN	256
+/* A payload that is shorter does not repay taking vector registers (crc32.c). */
+#define VECTOR_MIN	64
 
 /* Most bytes of a train without fragments, and room where more may follow. */
 #define SHORT_TRAIN	(SZ_4K + SZ_1K)
@@ -29,15 +29,28 @@
 /* No extension headers are like these. */
 #define NO_HDRS		(~0U)
 
+/* Taking them costs as much as summing up a short message. */
+static bool take_vector(bool *held)
+{
+	if (!held)
+		return srdma_crc_begin();
+	if (!*held)
+		*held = srdma_crc_begin();
+	return *held;
+}
+
 /**
  * srdma_builder_begin - begin to build a burst
  * @b: builder
  * @tx: what is to be sent; the path has a route
+ * @held: whether vector registers are held already: the caller lets them go, for more
+ *	bursts may follow. NULL: nobody holds them
  *
  * Until srdma_builder_end() bottom halves are disabled, vector registers may be
  * taken, and nothing is handed over.
  */
-void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx)
+void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx,
+			 bool *held)
 {
 	const struct srdma_burst *burst = tx->burst;
 	bool has_payload = srdma_tx_has_payload(tx);
@@ -48,13 +61,16 @@ void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx)
 	b->seg = has_payload ? burst->seg : 0;
 	b->seg_last = has_payload ? srdma_burst_payload(burst, b->last) : 0;
 	b->hdrs = NO_HDRS;
-	b->vector = has_payload && burst->len > VECTOR_MIN && srdma_crc_begin();
+	b->held = held;
+	b->vector = has_payload && burst->len >= VECTOR_MIN &&
+		    take_vector(held);
 }
 
 /* To be called once, however the building ends. */
 void srdma_builder_end(struct srdma_builder *b)
 {
-	srdma_crc_end(b->vector);
+	if (!b->held)
+		srdma_crc_end(b->vector);
 	srdma_tx_close_payload(b->tx);
 }
 
@@ -108,6 +124,10 @@ static void put_headers(const struct srdma_builder *b, u32 i, u8 *p, u32 len)
 		memcpy(p, b->hdr,
 		       SRDMA_BTH_LEN + sizeof(struct srdma_wire_aeth));
 		break;
+	case SRDMA_BTH_LEN + sizeof(struct srdma_wire_deth):
+		memcpy(p, b->hdr,
+		       SRDMA_BTH_LEN + sizeof(struct srdma_wire_deth));
+		break;
 	case SRDMA_BTH_LEN + sizeof(struct srdma_wire_reth):
 		memcpy(p, b->hdr,
 		       SRDMA_BTH_LEN + sizeof(struct srdma_wire_reth));
@@ -123,15 +143,21 @@ static void put_headers(const struct srdma_builder *b, u32 i, u8 *p, u32 len)
 			(last && burst->ack_req ? SRDMA_BTH_ACKREQ : 0));
 }
 
+static struct srdma_path_kind *kind_of(struct srdma_path *path, const u8 *p)
+{
+	const struct srdma_wire_bth *bth = (const struct srdma_wire_bth *)p;
+
+	return &path->kinds[bth->opcode % SRDMA_PATH_KINDS];
+}
+
 /* The ICRC up to the BTH; most of it is the same for packets of a kind. */
 static u32 start_icrc(struct srdma_path *path, u32 nth, const u8 *p,
 		      u32 wire_len)
 {
 	const struct srdma_wire_bth *bth = (const struct srdma_wire_bth *)p;
-	struct srdma_path_kind *kind;
+	struct srdma_path_kind *kind = kind_of(path, p);
 	u64 head;
 
-	kind = &path->kinds[bth->opcode % SRDMA_PATH_KINDS];
 	memcpy(&head, p, sizeof(head));
 	if (kind->bth != head || kind->len != wire_len) {
 		kind->bth = head;
@@ -142,6 +168,26 @@ static u32 start_icrc(struct srdma_path *path, u32 nth, const u8 *p,
 	}
 	return srdma_icrc_start(&path->icrc, kind->icrc, path->id + nth,
 				bth->apsn);
+}
+
+/* And over what follows the BTH: a datagram's QP sends the same each time. */
+static u32 extend_icrc(struct srdma_path *path, u32 crc, const u8 *p,
+		       u32 hdr_len)
+{
+	const u8 *ext = p + SRDMA_BTH_LEN;
+	u32 len = hdr_len - SRDMA_BTH_LEN;
+	struct srdma_path_kind *kind;
+	u64 all;
+
+	if (len != sizeof(all))
+		return srdma_icrc_update(crc, ext, len);
+	kind = kind_of(path, p);
+	memcpy(&all, ext, sizeof(all));
+	if (kind->ext != all) {
+		kind->ext = all;
+		kind->ext_icrc = srdma_icrc_of8(ext);
+	}
+	return srdma_icrc_add8(crc, kind->ext_icrc);
 }
 
 /*
@@ -160,8 +206,7 @@ static __always_inline int put_packet(struct srdma_builder *b, u32 i, u32 nth,
 	put_headers(b, i, p, len);
 	crc = start_icrc(b->path, nth, p, wire_len);
 	if (b->hdr_len > SRDMA_BTH_LEN)
-		crc = srdma_icrc_update(crc, p + SRDMA_BTH_LEN,
-					b->hdr_len - SRDMA_BTH_LEN);
+		crc = extend_icrc(b->path, crc, p, b->hdr_len);
 	if (len) {
 		struct srdma_payload *payload = b->tx->payload;
 		u32 pad = srdma_pkt_pad(len);
@@ -304,15 +349,28 @@ static void finish(struct srdma_path *path, struct sk_buff *skb, u32 each,
 	path->confirms = false;
 }
 
+/*
+ * Bytes of a train that begins with @count packets. The next burst may begin with what
+ * this one ends with. Short messages that follow have room if all are as long.
+ */
+static u32 linear_room(const struct srdma_builder *b, u32 count)
+{
+	u32 bytes = count * b->each;
+	u32 all = bytes + b->tx->more * b->each;
+
+	if (!b->tx->more)
+		return bytes;
+	if (all > OPEN_TRAIN && all <= SHORT_TRAIN)
+		return all;
+	return max3(bytes, b->each * 2, (u32)OPEN_TRAIN);
+}
+
 /* Begins a train that has nothing yet, with @count packets next. */
 static int open_train(struct srdma_train *train, const struct srdma_builder *b,
 		      u32 count)
 {
-	u32 bytes = count * b->each;
+	u32 bytes = linear_room(b, count);
 
-	/* The next burst may begin with what this one ends with. */
-	if (b->tx->more)
-		bytes = max3(bytes, b->each * 2, (u32)OPEN_TRAIN);
 	train->room = bytes <= SHORT_TRAIN ? bytes : 0;
 	train->skb = alloc_wire_skb(b->path, train->room);
 	if (!train->skb && train->room) {

@@ -44,6 +44,7 @@ struct srdma_train {
  * @hdr: the headers, without opcode, pad, SE, PSN, AckReq
  * @flags: byte 1 of the BTH without pad and SE
  * @vector: vector registers are ours
+ * @held: whether they are held beyond this burst; NULL: they are not
  */
 struct srdma_builder {
 	const struct srdma_tx *tx;
@@ -58,9 +59,11 @@ struct srdma_builder {
 	u8 hdr[SRDMA_HDR_MAX];
 	u8 flags;
 	bool vector;
+	bool *held;
 };
 
-void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx);
+void srdma_builder_begin(struct srdma_builder *b, const struct srdma_tx *tx,
+			 bool *held);
 void srdma_builder_go_to(struct srdma_builder *b, u32 first);
 void srdma_builder_end(struct srdma_builder *b);
 

@@ -215,15 +215,24 @@ static void put_built(struct built *built, struct sk_buff *skb)
 	built->end = &skb->next;
 }
 
-/* No gate of a key is held: what the stack goes to may wait for it. */
+/*
+ * No gate of a key is held: what the stack goes to may wait for it. Nor are vector
+ * registers, which it may want.
+ */
 static void hand_over_all(const struct srdma_tx *tx, struct built *built)
 {
 	struct sk_buff *skb, *next;
 
+	if (!built->first)
+		return;
+	if (tx->outbox)
+		srdma_outbox_rest(tx->outbox);
+	rcu_read_lock();
 	skb_list_walk_safe(built->first, skb, next) {
 		skb_mark_not_on_list(skb);
 		hand_over(tx->qp, tx->path, skb);
 	}
+	rcu_read_unlock();
 }
 
 /* Builds up to @count packets by themselves, and says how many. */
@@ -290,7 +299,7 @@ static int build_all(const struct srdma_tx *tx, struct built *built, u32 *done)
 	u32 most = 0, n, i;
 	int err = 0;
 
-	srdma_builder_begin(&b, tx);
+	srdma_builder_begin(&b, tx, tx->outbox ? &tx->outbox->vector : NULL);
 	for (i = 0; i < burst->count; i += n) {
 		srdma_builder_go_to(&b, i);
 		if (!most)
@@ -366,6 +375,7 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 		    struct srdma_outbox *outbox)
 {
+	srdma_outbox_rest(outbox);
 	flush_looped(outbox);
 	if (!outbox->train.skb)
 		return;
@@ -382,7 +392,9 @@ static int find_way(const struct srdma_tx *tx)
 
 	if (outbox && outbox->knows_way)
 		return 0;
+	rcu_read_lock();
 	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
+	rcu_read_unlock();
 	if (outbox)
 		outbox->knows_way = !way;
 	return way;
@@ -415,32 +427,23 @@ static noinline bool is_stopped(const struct srdma_tx *tx,
  * @count: filled with how many of its packets are dealt with: fewer than all
  *	where the payload of the next one cannot be had
  *
- * The caller owns the engine, and bottom halves are disabled. A QP of the same
- * device may have run, and answered, when this returns.
+ * The caller owns the engine, and bottom halves are disabled, which is a section of RCU:
+ * the interface of the route stays. A QP of the same device may have run, and answered,
+ * when this returns.
  */
 enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 {
-	enum srdma_tx_result result = SRDMA_TX_SENT;
-	bool is_local = false;
+	enum srdma_tx_result result;
 	int way;
 
 	*count = tx->burst->count;
 	if (srdma_rules_look(&tx->qp->dev->rules, SRDMA_NL_POINT_TX) &&
 	    is_stopped(tx, &result))
 		return result;
-	rcu_read_lock();
 	way = find_way(tx);
-	if (way) {
-		rcu_read_unlock();
+	if (way)
 		return way < 0 ? no_way(tx) : send_shown(tx);
-	}
-	if (tx->path->is_local)
-		is_local = true;
-	else
-		result = send_wire(tx, count);
-	rcu_read_unlock();
-	/* The peer's engine runs without our RCU section around it. */
-	return is_local ? send_local(tx) : result;
+	return tx->path->is_local ? send_local(tx) : send_wire(tx, count);
 }
 
 /**

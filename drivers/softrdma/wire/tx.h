@@ -7,6 +7,7 @@
 
 #include <linux/skbuff.h>
 
+#include "base/crc.h"
 #include "wire/outgoing.h"
 #include "wire/train.h"
 
@@ -17,11 +18,14 @@ struct srdma_qp;
  * struct srdma_outbox - what one run of an engine has built and not sent yet,
  *	so that more goes with it, to the same QP
  * @knows_way: the way there was found in this run
+ * @vector: vector registers are held for what goes into it: not while anything is
+ *	handed over, nor while the engine does anything but build (srdma_outbox_rest())
  * @train: for the wire
  * @looped: for a QP of the same device
  */
 struct srdma_outbox {
 	bool knows_way;
+	bool vector;
 	struct srdma_train train;
 	struct sk_buff_head looped;
 };
@@ -29,8 +33,16 @@ struct srdma_outbox {
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 {
 	outbox->knows_way = false;
+	outbox->vector = false;
 	outbox->train.skb = NULL;
 	__skb_queue_head_init(&outbox->looped);
+}
+
+/* The engine has something else to do before it builds more. */
+static inline void srdma_outbox_rest(struct srdma_outbox *outbox)
+{
+	srdma_crc_end(outbox->vector);
+	outbox->vector = false;
 }
 
 /* What became of packets. */
