@@ -27,15 +27,11 @@ struct dst_entry;
  * @bth: the first 8 bytes of their BTHs
  * @len: bytes behind their UDP headers; 0: none are meant
  * @icrc: the sum where they begin to differ, with identification 0
- * @ext: what follows the BTH, where it is as long
- * @ext_icrc: what that adds to the sum; for 0 it is 0
  */
 struct srdma_path_kind {
 	u64 bth;
 	u32 len;
 	u32 icrc;
-	u64 ext;
-	u32 ext_icrc;
 };
 
 /**

@@ -47,6 +47,12 @@ struct srdma_failure {
  * struct srdma_requester - what the send engine owns
  * @rc: protocol state of an RC QP
  * @uc: protocol state of a UC, UD or GSI QP
+ * @ah: datagrams: address handle of user space that was last found in this run; NULL:
+ *	none
+ * @ah_sent: the one that the last datagram of this run went by; likewise
+ * @ah_num: number of @ah
+ * @ahs_gone: srdma_dev.ahs_gone from before
+ * @last_qpn: QP that the last datagram went to
  * @store: struct srdma_wqe of the requests that are begun, @stride bytes each
  * @slot: copy of the ring slot being decoded; NULL: the rings are the kernel's
  * @loans: what they have lent; outlasts the engine (memory/loan.h)
@@ -60,11 +66,6 @@ struct srdma_failure {
  * @mask: how many can be begun at once - 1; constant
  * @fetched: slots of the ring that were copied and not given back
  * @path: way to the peer, or of the last datagram
- * @last_qpn: QP that the last datagram went to
- * @ah: address handle of user space that was last found in this run; NULL: none
- * @ah_num: its number
- * @ahs_gone: srdma_dev.ahs_gone from before
- * @ah_sent: the handle that the last datagram of this run went by; likewise
  * @gather: where sending stands
  * @place: where placing of responses stands
  * @mtu: path MTU, bytes
@@ -77,7 +78,14 @@ struct srdma_failure {
 struct srdma_requester {
 	union {
 		struct srdma_rc_req rc;
-		struct srdma_uc_req uc;
+		struct {
+			struct srdma_uc_req uc;
+			const struct srdma_ah_entry *ah;
+			const struct srdma_ah_entry *ah_sent;
+			u32 ah_num;
+			u32 ahs_gone;
+			u32 last_qpn;
+		};
 	};
 	void *store;
 	void *slot;
@@ -91,11 +99,6 @@ struct srdma_requester {
 	u32 mask;
 	u32 fetched;
 	struct srdma_path path;
-	u32 last_qpn;
-	const struct srdma_ah_entry *ah;
-	u32 ah_num;
-	u32 ahs_gone;
-	const struct srdma_ah_entry *ah_sent;
 	struct srdma_cursor gather;
 	struct srdma_cursor place;
 	u32 mtu;

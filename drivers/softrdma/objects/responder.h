@@ -48,11 +48,11 @@ struct srdma_responder {
 	struct srdma_mem_pos pos;
 	struct srdma_path path;
 	u32 mtu;
+	u32 held_psn;
+	u32 wait_psn;
 	struct sk_buff_head held;
 	const struct sk_buff *held_from;
 	struct sk_buff *held_last;
-	u32 held_psn;
-	u32 wait_psn;
 	struct sk_buff *waiting;
 	u64 wait_until;
 	struct hrtimer timer;

@@ -81,13 +81,12 @@ static u64 two_trips(const struct srdma_rc_req *req, u64 first)
 	u64 most = req->timeout_ns;
 	u64 wait = first;
 
-	if (req->srtt_ns && req->rtt_alone) {
-		wait = min(first, max(after_first(req), PROBE_MIN_NS));
-		most -= most / 8;
-	} else if (req->srtt_ns) {
+	if (likely(req->srtt_ns && !req->rtt_alone)) {
 		wait = max(2 * req->srtt_ns + 4 * req->rttvar_ns, PROBE_MIN_NS);
 		most /= 2;
 	} else {
+		if (req->srtt_ns)
+			wait = min(first, max(after_first(req), PROBE_MIN_NS));
 		most -= most / 8;
 	}
 	return most ? min(wait, most) : wait;
@@ -106,9 +105,12 @@ static u32 doublings(const struct srdma_rc_req *req)
 u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now)
 {
 	bool quiet = req->unasked && req->cur == req->head;
-	u64 wait = two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS) <<
-		   doublings(req);
+	u64 wait = two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS);
+	u32 shift = doublings(req);
 
+	if (likely(!shift))
+		return now + wait;
+	wait <<= shift;
 	/*
 	 * A queue that others always keep full has no room for most of what comes: it
 	 * takes more tries than there are retries.
@@ -254,13 +256,13 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	u64 off;
 
 	req->rtt_timed = false;
-	if (req->rtt_again && !req->rtt_resend) {
-		at_least(req, rtt);
-		return;
+	if (unlikely(req->rtt_again)) {
+		if (!req->rtt_resend)
+			at_least(req, rtt);
+		/* It is the answer to the first copy. */
+		if (!req->rtt_resend || rtt < req->rtt_min_ns)
+			return;
 	}
-	/* It is the answer to the first copy. */
-	if (req->rtt_again && rtt < req->rtt_min_ns)
-		return;
 	req->backoff = 0;
 	req->probed = false;
 	req->delay.top_ns = max(req->delay.top_ns, rtt);

@@ -315,8 +315,8 @@ struct srdma_rc_resp {
 	bool ack_due;
 	bool nak_due;
 	u8 nak_syndrome;
-	u32 nak_psn;
 	bool dead;
+	u32 nak_psn;
 };
 
 /**

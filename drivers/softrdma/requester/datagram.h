@@ -17,7 +17,8 @@ enum srdma_status srdma_datagram_prepare(struct srdma_qp *qp,
 /* A run of the engine begins: handles that were found before may be gone. */
 static inline void srdma_datagram_begin(struct srdma_qp *qp)
 {
-	qp->req.ah = NULL;
+	if (!srdma_qp_has_peer(qp))
+		qp->req.ah = NULL;
 }
 
 #endif

@@ -170,24 +170,26 @@ static u32 start_icrc(struct srdma_path *path, u32 nth, const u8 *p,
 				bth->apsn);
 }
 
-/* And over what follows the BTH: a datagram's QP sends the same each time. */
+/*
+ * And over what follows the BTH: a datagram's QP sends the same each time. Datagrams are
+ * of two kinds, so the last one of a path is free for that: of zeros, it adds nothing.
+ */
 static u32 extend_icrc(struct srdma_path *path, u32 crc, const u8 *p,
 		       u32 hdr_len)
 {
 	const u8 *ext = p + SRDMA_BTH_LEN;
 	u32 len = hdr_len - SRDMA_BTH_LEN;
-	struct srdma_path_kind *kind;
+	struct srdma_path_kind *kind = &path->kinds[SRDMA_PATH_KINDS - 1];
 	u64 all;
 
 	if (len != sizeof(all))
 		return srdma_icrc_update(crc, ext, len);
-	kind = kind_of(path, p);
 	memcpy(&all, ext, sizeof(all));
-	if (kind->ext != all) {
-		kind->ext = all;
-		kind->ext_icrc = srdma_icrc_of8(ext);
+	if (kind->bth != all) {
+		kind->bth = all;
+		kind->icrc = srdma_icrc_of8(ext);
 	}
-	return srdma_icrc_add8(crc, kind->ext_icrc);
+	return srdma_icrc_add8(crc, kind->icrc);
 }
 
 /*
