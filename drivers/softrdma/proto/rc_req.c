@@ -23,9 +23,6 @@
 /* See ask_at_end(). */
 #define QUIET_MAX	16u
 
-/* See may_time(). */
-#define BACKOFF_WRONG	2
-
 void srdma_rc_req_init(struct srdma_rc_req *req,
 		       const struct srdma_rc_req_attr *attr,
 		       void *base, u32 stride, u32 mask)
@@ -316,17 +313,6 @@ static u32 known_window(const struct srdma_rc_req *req)
 	return likely(req->heard) ? req->cwnd : min(req->cwnd, req->win_first);
 }
 
-/*
- * As long as no round trip is known, the first packet goes alone and asks: what follows
- * may overflow a queue whose length nobody knows, and what of it gets through would have
- * asked for nothing.
- */
-static bool feels_the_way(const struct srdma_rc_req *req, u32 psn)
-{
-	return unlikely(!req->srtt_ns) && psn == req->una_psn &&
-	       req->win_first < req->win_max;
-}
-
 /* Packets that may be in flight at present. */
 static u32 window(const struct srdma_rc_req *req)
 {
@@ -409,7 +395,7 @@ static bool asks(const struct srdma_rc_req *req,
 	const struct srdma_rc_msg *after;
 
 	/* The next burst may be far: silence until then shall mean a loss. */
-	if (srdma_req_is_slow(req) || feels_the_way(req, b->psn))
+	if (srdma_req_is_slow(req) || srdma_req_feels_the_way(req, b->psn))
 		return true;
 	if (req->unasked + b->count >= ask_every(req) || end >= window(req))
 		return true;
@@ -485,7 +471,7 @@ static u32 longest(const struct srdma_rc_req *req,
 						      req->resend_psn));
 	if (srdma_req_is_slow(req))
 		packets = min(packets, srdma_req_slow_burst(req));
-	return feels_the_way(req, req->cur_psn) ? 1 : packets;
+	return srdma_req_feels_the_way(req, req->cur_psn) ? 1 : packets;
 }
 
 /*
@@ -661,16 +647,6 @@ static void probe_sent(struct srdma_rc_req *req,
 	srdma_req_rearm(req);
 }
 
-/*
- * What was sent before may be answered to the earlier copy, and says little (Karn). But
- * that is more than nothing, or than a round trip that many probes have shown to be wrong.
- */
-static bool may_time(const struct srdma_rc_req *req, const struct srdma_burst *b)
-{
-	return !b->resend || req->rtt_resend || !req->srtt_ns ||
-	       req->backoff >= BACKOFF_WRONG;
-}
-
 void srdma_rc_req_sent(struct srdma_rc_req *req,
 		       const struct srdma_rc_burst *burst, u64 now)
 {
@@ -687,7 +663,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 			srdma_req_again_sent(req, b, now);
 		return;
 	}
-	if (feels_the_way(req, b->psn) && !srdma_msg_is_rd(msg))
+	if (srdma_req_feels_the_way(req, b->psn) && !srdma_msg_is_rd(msg))
 		req->rtt_alone = true;
 	req->rnr_until = 0;
 	if (burst->idx == req->fresh)
@@ -703,7 +679,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	if (!b->resend)
 		req->max_psn = req->cur_psn;
 	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
-	if (b->ack_req && !req->rtt_timed && may_time(req, b))
+	if (b->ack_req && !req->rtt_timed && srdma_req_may_time(req, b->resend))
 		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1),
 				    b->resend, now);
 	srdma_req_note_sent(req, idle, now);

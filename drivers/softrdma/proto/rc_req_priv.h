@@ -104,6 +104,17 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 /* The window does not make trains shorter than this, packets. */
 #define SRDMA_REQ_TRAIN_FLOOR	8u
 
+/*
+ * As long as no round trip is known, the first packet goes alone and asks: what follows
+ * may overflow a queue whose length nobody knows, and what of it gets through would have
+ * asked for nothing.
+ */
+static inline bool srdma_req_feels_the_way(const struct srdma_rc_req *req, u32 psn)
+{
+	return unlikely(!req->srtt_ns) && psn == req->una_psn &&
+	       req->win_first < req->win_max;
+}
+
 /* The burst at @psn of message @idx, of at most @max packets. */
 void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 			  u32 max, struct srdma_rc_burst *out);
@@ -270,6 +281,9 @@ void srdma_req_set_patience(struct srdma_rc_req *req);
  * went twice, the round trip was no longer than since the first packet.
  */
 void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
+
+/* May what is sent, maybe again, be timed? */
+bool srdma_req_may_time(const struct srdma_rc_req *req, bool again);
 
 /* The answer to @psn measures a round trip; if it went @again, maybe of the first. */
 static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,

@@ -40,6 +40,9 @@
 /* Nor to who gets fewer packets than this through a long path, in a round trip. */
 #define CWND_FLOOR_FAR	8
 
+/* So many doublings say that the round trip that is known is none. */
+#define BACKOFF_WRONG	2
+
 /* A timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
@@ -238,10 +241,20 @@ void srdma_req_first_answer(struct srdma_rc_req *req, u64 now)
 }
 
 /*
+ * What was sent before may be answered to the earlier copy, and says little (Karn). But
+ * that is more than nothing, or than a round trip that many probes have shown to be wrong.
+ */
+bool srdma_req_may_time(const struct srdma_rc_req *req, bool again)
+{
+	return !again || req->rtt_resend || !req->srtt_ns ||
+	       req->backoff >= BACKOFF_WRONG;
+}
+
+/*
  * The answer to this copy, or to an earlier one: the trip took no less. It replaces what
  * is known to be wrong, or nothing at all.
  */
-static noinline void at_least(struct srdma_rc_req *req, u64 rtt)
+static noinline void takes_no_less(struct srdma_rc_req *req, u64 rtt)
 {
 	if (rtt <= req->srtt_ns)
 		return;
@@ -258,7 +271,7 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	req->rtt_timed = false;
 	if (unlikely(req->rtt_again)) {
 		if (!req->rtt_resend)
-			at_least(req, rtt);
+			takes_no_less(req, rtt);
 		/* It is the answer to the first copy. */
 		if (!req->rtt_resend || rtt < req->rtt_min_ns)
 			return;

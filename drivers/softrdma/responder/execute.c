@@ -654,10 +654,7 @@ static int serve_held(struct srdma_qp *qp, int budget)
 	return budget;
 }
 
-/*
- * A request that waits is tried again, and what came with it follows. Returns what is
- * left of the budget.
- */
+/* It is tried again, and what came with it follows; what is left of the budget. */
 static noinline int serve_waiting(struct srdma_qp *qp, int budget)
 {
 	struct sk_buff *skb = srdma_wait_take(qp);
@@ -685,9 +682,8 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 		/* To free one costs something, too. */
 		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
 			  serve_all(qp, skb, true) : 1;
-		if (unlikely(srdma_wait_any(qp)))
-			break;
-		srdma_packet_in_free(skb);
+		if (likely(!srdma_wait_any(qp)))
+			srdma_packet_in_free(skb);
 		if (unlikely(srdma_hold_any(qp)))
 			budget = serve_held(qp, budget);
 	}

@@ -14,7 +14,7 @@
  * What was held behind a hole does not wait: its place is in front of the inbox.
  */
 #include <linux/bottom_half.h>
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 
 #include "engine/engine.h"
 #include "objects/device.h"
