@@ -629,6 +629,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 /*
  * A notification came that packets of this requester, or READ data for it, meet
  * congestion: send more slowly. There are no more than one in SRDMA_CNP_APART_NS.
+ * Returns whether the window was cut for it, and not for an earlier one.
  */
 bool srdma_rc_req_congested(struct srdma_rc_req *req);
 
