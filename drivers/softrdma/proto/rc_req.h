@@ -629,9 +629,8 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 /*
  * A notification came that packets of this requester, or READ data for it, meet
  * congestion: send more slowly. There are no more than one in SRDMA_CNP_APART_NS.
- * Returns whether the window was cut for it, and not for an earlier one.
  */
-bool srdma_rc_req_congested(struct srdma_rc_req *req);
+void srdma_rc_req_congested(struct srdma_rc_req *req);
 
 /* req->deadline may have passed; returns what to do about it. */
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now);

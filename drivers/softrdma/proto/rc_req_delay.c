@@ -32,14 +32,12 @@
 #define ROOM_SHIFT	7
 #define ROWS_MOST	4
 
-/* Answers to READs take as long as they are, and say little of a queue. */
 static bool overflows(const struct srdma_rc_req *req)
 {
 	u64 least = req->rtt_min_ns;
 	u64 trip = req->srtt_ns;
 
-	if (trip < SRDMA_REQ_FAR_NS ||
-	    srdma_msg_is_rd(srdma_rc_req_msg(req, req->una)))
+	if (trip < SRDMA_REQ_FAR_NS)
 		return false;
 	if (trip >= SLOW_NS && req->cwnd_floor <= SLOW_FLOOR)
 		return true;
@@ -58,17 +56,19 @@ static void learn(struct srdma_rc_delay *delay)
 	delay->top_ns = 0;
 }
 
+/* Answers to READs take as long as they are, and say little of a queue. */
 noinline void srdma_req_delay_loss(struct srdma_rc_req *req)
 {
+	bool is_rd = srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
 	bool was_slow = srdma_req_is_slow(req);
+	bool is_full = !is_rd && (was_slow || overflows(req));
 
-	if (!was_slow && !overflows(req))
-		return;
-	learn(&req->delay);
+	if (is_full)
+		learn(&req->delay);
 	if (was_slow)
 		srdma_req_slow_loss(req);
-	else
-		srdma_rc_req_congested(req);
+	else if (is_full)
+		srdma_req_slow_told(req);
 }
 
 noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)
@@ -98,7 +98,7 @@ noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
 	delay->full_ns = max(delay->full_ns, rtt);
 	if (trip <= too_long(req))
 		return;
-	if (!srdma_rc_req_congested(req))
+	if (!srdma_req_slow_told(req))
 		return;
 	delay->full_ns += delay->full_ns >> (ROOM_SHIFT - delay->row);
 	if (delay->row < ROWS_MOST)

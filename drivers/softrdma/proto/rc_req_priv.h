@@ -247,6 +247,9 @@ static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
 	return unlikely(req->slow.win);
 }
 
+/* There is congestion. Was the window cut for it, and not for an earlier one? */
+bool srdma_req_slow_told(struct srdma_rc_req *req);
+
 /* Is what is next to wait? slow.pace_at says until when. */
 bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now);
 

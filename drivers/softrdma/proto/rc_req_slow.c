@@ -108,7 +108,7 @@ static void slow_down(struct srdma_rc_req *req, u32 flight)
 }
 
 /* With nothing in flight, what the notification is about is over. */
-bool srdma_rc_req_congested(struct srdma_rc_req *req)
+bool srdma_req_slow_told(struct srdma_rc_req *req)
 {
 	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
 	struct srdma_rc_slow *slow = &req->slow;
@@ -120,6 +120,13 @@ bool srdma_rc_req_congested(struct srdma_rc_req *req)
 	else
 		slow_down(req, flight);
 	return true;
+}
+
+/* Who is told by marks need not guess. */
+void srdma_rc_req_congested(struct srdma_rc_req *req)
+{
+	req->delay.full_ns = 0;
+	srdma_req_slow_told(req);
 }
 
 /*

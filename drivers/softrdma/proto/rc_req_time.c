@@ -43,6 +43,10 @@
 /* So many doublings say that the round trip that is known is none. */
 #define BACKOFF_WRONG	2
 
+/* A packet alone takes so long on a slow line, ns; what takes longer says less of it. */
+#define ALONE_NS	2000000ull
+#define ALONE_MOST	16u
+
 /* A timeout leaves only this, packets. */
 #define CWND_RESTART	2u
 
@@ -68,11 +72,16 @@ void srdma_req_set_patience(struct srdma_rc_req *req)
 }
 
 /*
- * The first packet went alone, and what follows may wait behind it for as long, each.
+ * The first packet went alone, and what follows may wait behind it for as long, each. But
+ * one that takes longer than ALONE_NS has waited itself.
  */
 static u64 after_first(const struct srdma_rc_req *req)
 {
-	return max(srdma_req_dist(req, req->cur_psn), 4u) * req->srtt_ns;
+	u32 flight = srdma_req_dist(req, req->cur_psn);
+
+	if (req->srtt_ns >= ALONE_NS)
+		flight = min(flight, ALONE_MOST);
+	return max(flight, 4u) * req->srtt_ns;
 }
 
 /*

@@ -253,7 +253,7 @@ static void open_flow(struct crowd *c, u32 i, u32 psn, u32 start)
 		.psn = psn, .mtu = MTU, .max_inflight = 64 << 20,
 		.near_inflight = 2 << 20, .start_inflight = start,
 		.first_inflight = start / 4, .max_rd_atomic = 1,
-		.retry_cnt = 7, .rnr_retry = 7, .timeout = 18,
+		.retry_cnt = 7, .rnr_retry = 7, .timeout = 14,
 	};
 	struct flow *f = &c->flow[i];
 

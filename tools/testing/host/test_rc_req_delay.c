@@ -267,3 +267,12 @@ TEST(req_delay__steps_are_long_where_trips_are_short)
 	/* But nobody grows by more than a sixteenth. */
 	EXPECT_EQ(grown_in(2500 * US, 32), 2 * PACKET);
 }
+
+/* Where the queue marks, marks say it. */
+TEST(req_delay__who_is_told_does_not_guess)
+{
+	begin_slow_line();
+	lose_one();
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.delay.full_ns, 0);
+}

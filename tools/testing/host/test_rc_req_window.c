@@ -241,6 +241,30 @@ TEST(req_window__nothing_goes_alone_when_a_trip_is_known)
 	EXPECT_EQ(burst.b.count, 20);
 }
 
+/* How long after the first packet took @trip, and the others followed, a probe is due. */
+static uint64_t probe_after(uint64_t trip)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.first_inflight = 64 * MTU;
+	a.timeout = 20;
+	begin(&a);
+	push(SRDMA_WR_WRITE, 200 * MTU, 0);
+	send_one();
+	now += trip;
+	ack(0);
+	send_one();
+	EXPECT(burst.b.count > 16);
+	return req.probe_at - now;
+}
+
+/* One that took longer has waited in a queue, or come far. */
+TEST(req_window__a_first_packet_that_took_long_says_less)
+{
+	EXPECT(probe_after(2 * MS - 1) > 16 * 2 * MS);
+	EXPECT_EQ(probe_after(2 * MS), 16 * 2 * MS);
+}
+
 /* Behind a packet that took a millisecond alone, many may wait for as long, each. */
 TEST(req_window__what_follows_the_first_packet_may_take_its_time)
 {
