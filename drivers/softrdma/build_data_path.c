@@ -225,6 +225,7 @@ DOOR(srdma_store_uninit);
 #include "queues/wqe.c"
 
 #include "engine/engine.c"
+#include "engine/attend.c"
 #include "engine/backlog.c"
 #include "engine/upcall.c"
 

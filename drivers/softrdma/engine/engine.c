@@ -10,26 +10,21 @@
 #include <linux/workqueue.h>
 
 #include "compat/compat.h"
+#include "engine/attend.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
+#include "engine/own.h"
 #include "observe/stall.h"
-
-/* struct srdma_engine.state */
-enum {
-	ENGINE_OWNED = BIT(0),		/* it is running */
-	ENGINE_KICKED = BIT(1),		/* there may be something to do */
-	ENGINE_STOPPED = BIT(2),	/* it must not begin to run */
-	ENGINE_HANDING = BIT(3),	/* its owner is leaving it to softirq */
-};
 
 /* What one run may do before it goes on in softirq, in packets. */
 #define ENGINE_BUDGET		256
 
 /*
  * What one run inside another may do: that one runs again for what it left, and
- * what both do together keeps all others from the CPU.
+ * what both do together keeps all others from the CPU. As ATTEND_BUDGET, more than 64 KB
+ * has.
  */
-#define ENGINE_INNER_BUDGET	64
+#define ENGINE_INNER_BUDGET	65
 
 /* Runs inside runs: our doorbell, the peer's receive side, and no more. */
 #define ENGINE_MAX_DEPTH	2
@@ -76,7 +71,7 @@ static DEFINE_PER_CPU(struct worker, workers);
 static struct workqueue_struct *workqueue;
 
 /* Becomes the owner of an idle engine that was kicked. */
-static bool try_own(struct srdma_engine *engine)
+bool srdma_engine_try_own(struct srdma_engine *engine)
 {
 	int old = atomic_read(&engine->state);
 
@@ -98,9 +93,9 @@ static void tell_who_stops(struct srdma_engine *engine)
 
 /*
  * Gives the engine up, unless it was kicked meanwhile. Pairs with the acquire
- * in try_own(): the next owner sees what this one wrote.
+ * in srdma_engine_try_own(): the next owner sees what this one wrote.
  */
-static bool try_leave(struct srdma_engine *engine)
+bool srdma_engine_try_leave(struct srdma_engine *engine)
 {
 	int old = atomic_read(&engine->state);
 
@@ -120,7 +115,7 @@ static bool try_leave(struct srdma_engine *engine)
  * already may come too early and find the engine owned. If it sees
  * ENGINE_HANDING it tries again, and would wait for this CPU.
  */
-static void leave_to_softirq(struct srdma_engine *engine)
+void srdma_engine_leave_to_softirq(struct srdma_engine *engine)
 {
 	int old;
 
@@ -141,7 +136,7 @@ static void take_over(struct irq_work *work)
 
 	llist_for_each_entry_safe(engine, next,
 				  llist_del_all(&handover->engines), handed)
-		leave_to_softirq(engine);
+		srdma_engine_leave_to_softirq(engine);
 }
 
 /*
@@ -168,8 +163,10 @@ static void leave_to_worker(struct srdma_engine *engine)
 /* The owner has done what it may, and there is more to do. */
 static void leave_over(struct srdma_engine *engine)
 {
-	if (++engine->rounds < ENGINE_SOFTIRQ_ROUNDS)
-		leave_to_softirq(engine);
+	if (srdma_attends_here())
+		srdma_attend_later(engine);
+	else if (++engine->rounds < ENGINE_SOFTIRQ_ROUNDS)
+		srdma_engine_leave_to_softirq(engine);
 	else
 		leave_to_worker(engine);
 }
@@ -185,24 +182,37 @@ bool srdma_engine_kicked(const struct srdma_engine *engine)
 	return atomic_read(&engine->state) & ENGINE_KICKED;
 }
 
+/*
+ * One run, whose caller owns the engine and has disabled bottom halves. Returns
+ * whether there is more to do.
+ */
+bool srdma_engine_run_once(struct srdma_engine *engine, int budget)
+{
+	bool more;
+
+	atomic_andnot(ENGINE_KICKED, &engine->state);
+	/* Pairs with the order in srdma_engine_leave_word(). */
+	smp_mb__after_atomic();
+	this_cpu_inc(engine_depth);
+	more = engine->run(engine, take_events(engine), budget);
+	this_cpu_dec(engine_depth);
+	return more;
+}
+
 /* Bottom halves are disabled, and the engine is the caller's. */
-static void run_owned(struct srdma_engine *engine)
+void srdma_engine_run_owned(struct srdma_engine *engine)
 {
 	int budget = ENGINE_BUDGET;
 
-	if (this_cpu_read(engine_depth))
+	if (this_cpu_read(engine_depth) || srdma_attends_here())
 		budget = ENGINE_INNER_BUDGET;
-	this_cpu_inc(engine_depth);
 	for (;;) {
-		atomic_andnot(ENGINE_KICKED, &engine->state);
-		/* Pairs with the order in leave_word(). */
-		smp_mb__after_atomic();
-		if (engine->run(engine, take_events(engine), budget)) {
+		if (srdma_engine_run_once(engine, budget)) {
 			leave_over(engine);
 			break;
 		}
 		engine->rounds = 0;
-		if (try_leave(engine))
+		if (srdma_engine_try_leave(engine))
 			break;
 		/*
 		 * The engine was kicked. Two engines must not keep each other
@@ -210,37 +220,45 @@ static void run_owned(struct srdma_engine *engine)
 		 */
 		budget /= 2;
 		if (!budget) {
-			leave_to_softirq(engine);
+			srdma_engine_leave_to_softirq(engine);
 			break;
 		}
 	}
-	this_cpu_dec(engine_depth);
 }
 
 /* srdma_engine_stop() waits for this. */
-static bool leave_if_stopped(struct srdma_engine *engine)
+bool srdma_engine_leave_if_stopped(struct srdma_engine *engine)
 {
 	if (!(atomic_read(&engine->state) & ENGINE_STOPPED))
 		return false;
 	atomic_or(ENGINE_KICKED, &engine->state);
-	try_leave(engine);
+	srdma_engine_try_leave(engine);
 	return true;
+}
+
+/**
+ * srdma_engines_run_handed - run each engine of a list once, in a task
+ * @engines: the oldest is the last; they are the caller's
+ */
+void srdma_engines_run_handed(struct llist_node *engines)
+{
+	struct srdma_engine *engine, *next;
+
+	engines = llist_reverse_order(engines);
+	llist_for_each_entry_safe(engine, next, engines, handed) {
+		local_bh_disable();
+		if (!srdma_engine_leave_if_stopped(engine))
+			srdma_engine_run_owned(engine);
+		local_bh_enable();
+		cond_resched();
+	}
 }
 
 static void run_in_worker(struct work_struct *work)
 {
 	struct worker *worker = container_of(work, struct worker, work);
-	struct srdma_engine *engine, *next;
-	struct llist_node *list;
 
-	list = llist_reverse_order(llist_del_all(&worker->engines));
-	llist_for_each_entry_safe(engine, next, list, handed) {
-		local_bh_disable();
-		if (!leave_if_stopped(engine))
-			run_owned(engine);
-		local_bh_enable();
-		cond_resched();
-	}
+	srdma_engines_run_handed(llist_del_all(&worker->engines));
 }
 
 static void run_in_softirq(struct tasklet_struct *tasklet)
@@ -249,16 +267,16 @@ static void run_in_softirq(struct tasklet_struct *tasklet)
 
 	if (atomic_read(&engine->state) & ENGINE_HANDING)
 		tasklet_schedule(tasklet);
-	else if (try_own(engine))
-		run_owned(engine);
+	else if (srdma_engine_try_own(engine))
+		srdma_engine_run_owned(engine);
 }
 
 /* Returns whether the caller should see to it that the engine runs. */
-static bool leave_word(struct srdma_engine *engine,
-		       enum srdma_engine_event event)
+bool srdma_engine_leave_word(struct srdma_engine *engine,
+			     enum srdma_engine_event event)
 {
 	set_bit(event, &engine->events);
-	/* Pairs with run_owned(): an owner that sees the kick sees the event. */
+	/* Pairs with srdma_engine_run_owned(): an owner that sees the kick sees the event. */
 	smp_mb__after_atomic();
 	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 		 (ENGINE_OWNED | ENGINE_STOPPED));
@@ -267,13 +285,13 @@ static bool leave_word(struct srdma_engine *engine,
 /* Bottom halves are disabled, interrupts are not. */
 static void run_here(struct srdma_engine *engine)
 {
-	if (!try_own(engine))
+	if (!srdma_engine_try_own(engine))
 		return;
 	if (this_cpu_read(engine_depth) < ENGINE_MAX_DEPTH &&
 	    !srdma_stall(SRDMA_STALL_DEFER))
-		run_owned(engine);
+		srdma_engine_run_owned(engine);
 	else
-		leave_to_softirq(engine);
+		srdma_engine_leave_to_softirq(engine);
 }
 
 /*
@@ -284,10 +302,10 @@ static void run_here(struct srdma_engine *engine)
  */
 static noinline void run_when_enabled(struct srdma_engine *engine)
 {
-	if (!try_own(engine))
+	if (!srdma_engine_try_own(engine))
 		return;
 	if (in_interrupt() || !srdma_compat_irq_work_is_prompt())
-		leave_to_softirq(engine);
+		srdma_engine_leave_to_softirq(engine);
 	else
 		leave_to_interrupt(engine);
 }
@@ -314,7 +332,7 @@ static void run_or_defer(struct srdma_engine *engine)
 void srdma_engine_kick(struct srdma_engine *engine,
 		       enum srdma_engine_event event)
 {
-	if (leave_word(engine, event))
+	if (srdma_engine_leave_word(engine, event))
 		run_or_defer(engine);
 }
 
@@ -328,8 +346,8 @@ void srdma_engine_kick(struct srdma_engine *engine,
 void srdma_engine_kick_later(struct srdma_engine *engine,
 			     enum srdma_engine_event event)
 {
-	if (leave_word(engine, event) && try_own(engine))
-		leave_to_softirq(engine);
+	if (srdma_engine_leave_word(engine, event) && srdma_engine_try_own(engine))
+		srdma_engine_leave_to_softirq(engine);
 }
 
 /*
@@ -547,6 +565,7 @@ void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,
 	engine->room = SRDMA_BACKLOG_OWN;
 	engine->held = 0;
 	engine->rounds = 0;
+	engine->attended = false;
 	engine->backlog = backlog;
 	engine->run = run;
 	tasklet_setup(&engine->tasklet, run_in_softirq);
@@ -576,7 +595,7 @@ void srdma_engine_start(struct srdma_engine *engine)
 	int old;
 
 	/*
-	 * Fully ordered: pairs with try_own(). An owner that finds the engine
+	 * Fully ordered: pairs with srdma_engine_try_own(). An owner that finds the engine
 	 * started sees the state that was prepared for it.
 	 */
 	old = atomic_fetch_andnot(ENGINE_STOPPED, &engine->state);
@@ -615,7 +634,7 @@ static void init_cpu(int cpu)
 /* Before there is any. */
 int srdma_engines_init(void)
 {
-	int cpu;
+	int cpu, err;
 
 	for_each_possible_cpu(cpu)
 		init_cpu(cpu);
@@ -623,7 +642,12 @@ int srdma_engines_init(void)
 	workqueue = alloc_workqueue("softrdma",
 				    WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
 				    SRDMA_COMPAT_WQ_PERCPU, 0);
-	return workqueue ? 0 : -ENOMEM;
+	if (!workqueue)
+		return -ENOMEM;
+	err = srdma_attend_init();
+	if (err)
+		destroy_workqueue(workqueue);
+	return err;
 }
 
 /* No engine is left: nor is an interrupt that was to come for one. */
@@ -633,5 +657,6 @@ void srdma_engines_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
+	srdma_attend_exit();
 	destroy_workqueue(workqueue);
 }

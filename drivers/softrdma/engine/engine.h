@@ -58,8 +58,9 @@ typedef bool (*srdma_engine_run_t)(struct srdma_engine *engine,
  * @bytes_out: memory of packets that the owner has looked at; it alone writes it
  * @held: of those that it has put aside, which count as waiting; likewise
  * @rounds: consecutive runs that left work; written by the owner
+ * @attended: a task stays with it, and looks soon; likewise
  * @handed: among those that an interrupt is to leave to softirq, or that a
- *	worker is to run
+ *	worker or a task is to run
  * @tasklet: continues in softirq
  * @idle: completed when the owner leaves a stopped engine;
  *	srdma_engine_stop() waits for it
@@ -85,6 +86,7 @@ struct srdma_engine {
 	u32 bytes_out;
 	u32 held;
 	u32 rounds;
+	bool attended;
 	struct llist_node handed;
 	struct tasklet_struct tasklet;
 	struct completion *idle;
@@ -96,11 +98,21 @@ static_assert(offsetof(struct srdma_engine, taken) >= SMP_CACHE_BYTES);
 /* What waits beyond this, in bytes, is looked at more closely. */
 #define SRDMA_ENGINE_LAGS	SZ_2K
 
+/*
+ * Where a task is about to look (engine/attend.c): as much as one peer has in queues
+ * (wire/inflight.c), with what skbs take besides.
+ */
+#define SRDMA_ENGINE_LAGS_ATTENDED	SZ_2M
+
 /* Does so much wait that a new skb may wait long? From any context. */
 static inline bool srdma_engine_lags(const struct srdma_engine *engine)
 {
-	return READ_ONCE(engine->bytes_in) - READ_ONCE(engine->bytes_out) >=
-	       SRDMA_ENGINE_LAGS;
+	u32 waiting = READ_ONCE(engine->bytes_in) -
+		      READ_ONCE(engine->bytes_out);
+
+	return waiting >= SRDMA_ENGINE_LAGS &&
+	       (waiting >= SRDMA_ENGINE_LAGS_ATTENDED ||
+		!READ_ONCE(engine->attended));
 }
 
 void srdma_engine_init(struct srdma_engine *engine, srdma_engine_run_t run,

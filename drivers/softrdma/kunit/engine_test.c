@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * KUnit tests of engines: how long one runs before others get the CPU.
+ * KUnit tests of engines: how long one runs before others get the CPU, and who runs it.
  */
 #include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
 
+#include "engine/attend.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
 
@@ -92,8 +98,187 @@ static void engine__runs_are_bounded_together(struct kunit *test)
 	KUNIT_EXPECT_LE(test, done, KICK_MOST);
 }
 
+/**
+ * struct sender - an engine whose runs send parts of a message
+ * @engine: the engine
+ * @softirq: receives each part, has @peer run if there is one, and answers
+ * @peer: the receiver's engine, or NULL
+ * @parts: how many are left
+ * @busy: it says that it could do more
+ * @us: what a run takes
+ * @runs: how often it has run
+ * @elsewhere: and not in the task that posted
+ * @other: a task that wants the CPU when half of the parts are left, or NULL
+ * @left: how many were left when it had the CPU
+ */
+struct sender {
+	struct srdma_engine engine;
+	struct tasklet_struct softirq;
+	struct sender *peer;
+	int parts;
+	bool busy;
+	int us;
+	int runs;
+	int elsewhere;
+	struct task_struct *other;
+	int left;
+};
+
+static bool send_a_part(struct srdma_engine *engine, unsigned long events,
+			int budget)
+{
+	struct sender *sender = container_of(engine, struct sender, engine);
+
+	sender->runs++;
+	sender->elsewhere += in_serving_softirq() ||
+			     (current->flags & PF_WQ_WORKER);
+	udelay(sender->us);
+	if (!sender->parts)
+		return false;
+	sender->parts--;
+	if (sender->other && sender->parts == sender->left) {
+		wake_up_process(sender->other);
+		set_tsk_need_resched(current);
+		set_preempt_need_resched();
+	}
+	tasklet_schedule(&sender->softirq);
+	return sender->busy && sender->parts;
+}
+
+static bool has_parts(const struct srdma_engine *engine)
+{
+	return container_of(engine, struct sender, engine)->parts;
+}
+
+static void answer(struct tasklet_struct *tasklet)
+{
+	struct sender *sender = from_tasklet(sender, tasklet, softirq);
+
+	if (sender->peer && sender->peer->parts)
+		srdma_engine_kick(&sender->peer->engine, SRDMA_EVENT_DOORBELL);
+	else if (!sender->busy)
+		srdma_engine_kick(&sender->engine, SRDMA_EVENT_DOORBELL);
+}
+
+static struct sender *new_sender(struct kunit *test, int parts)
+{
+	struct srdma_backlog *backlog;
+	struct sender *sender;
+
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		kunit_skip(test, "no task attends on real-time kernels");
+	sender = kunit_kzalloc(test, sizeof(*sender), GFP_KERNEL);
+	backlog = srdma_backlog_get();
+
+	KUNIT_ASSERT_NOT_NULL(test, sender);
+	KUNIT_ASSERT_NOT_NULL(test, backlog);
+	sender->parts = parts;
+	tasklet_setup(&sender->softirq, answer);
+	srdma_engine_init(&sender->engine, send_a_part, backlog);
+	srdma_engine_start(&sender->engine);
+	return sender;
+}
+
+static void end_sender(struct sender *sender)
+{
+	srdma_engine_stop(&sender->engine);
+	tasklet_kill(&sender->softirq);
+	srdma_engine_uninit(&sender->engine);
+	srdma_backlog_put(sender->engine.backlog);
+}
+
+/* Each answer comes before it would leave, and it does the next part itself. */
+static void engine__task_stays_while_answers_come(struct kunit *test)
+{
+	struct sender *sender = new_sender(test, 20);
+	bool stayed;
+
+	stayed = srdma_attend(&sender->engine, SRDMA_EVENT_DOORBELL, has_parts);
+	KUNIT_EXPECT_TRUE(test, stayed);
+	KUNIT_EXPECT_EQ(test, sender->parts, 0);
+	KUNIT_EXPECT_GE(test, sender->runs - sender->elsewhere, 15);
+	end_sender(sender);
+
+	sender = new_sender(test, 1);
+	stayed = srdma_attend(&sender->engine, SRDMA_EVENT_DOORBELL, has_parts);
+	KUNIT_EXPECT_FALSE(test, stayed);
+	end_sender(sender);
+}
+
+/* What a receiver leaves over in softirq is done by the task that waits for it. */
+static void engine__task_runs_others_that_are_busy(struct kunit *test)
+{
+	struct sender *sender = new_sender(test, 40);
+	struct sender *peer = new_sender(test, 20);
+
+	/* Each run of the receiver answers. */
+	sender->peer = peer;
+	peer->peer = sender;
+	peer->busy = true;
+	srdma_attend(&sender->engine, SRDMA_EVENT_DOORBELL, has_parts);
+	/* The first run is softirq's; and some are, if the task stepped aside. */
+	KUNIT_EXPECT_EQ(test, peer->parts, 0);
+	KUNIT_EXPECT_LE(test, peer->elsewhere, 5);
+	end_sender(sender);
+	end_sender(peer);
+}
+
+static void engine__task_does_not_stay_for_ever(struct kunit *test)
+{
+	struct sender *sender = new_sender(test, INT_MAX);
+	u64 at = ktime_get_ns();
+
+	sender->busy = true;
+	sender->us = 100;
+	KUNIT_EXPECT_TRUE(test, srdma_attend(&sender->engine,
+					     SRDMA_EVENT_DOORBELL, has_parts));
+	KUNIT_EXPECT_LT(test, ktime_get_ns() - at, NSEC_PER_SEC);
+	KUNIT_EXPECT_GT(test, sender->parts, INT_MAX / 2);
+	end_sender(sender);
+}
+
+/* Says how many parts were left when it could run. */
+static int have_the_cpu(void *arg)
+{
+	struct sender *sender = arg;
+
+	sender->left = sender->parts;
+	/* Longer than the engine waits for its task. */
+	mdelay(30);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* It comes back to its engine, or a worker has done the rest. */
+static void engine__task_steps_aside(struct kunit *test)
+{
+	struct sender *sender = new_sender(test, 40);
+	struct task_struct *other;
+	int i;
+
+	other = kthread_create(have_the_cpu, sender, "softrdma-other");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	kthread_bind(other, raw_smp_processor_id());
+	sched_set_fifo(other);
+	sender->us = 50;
+	sender->left = 20;
+	sender->other = other;
+	srdma_attend(&sender->engine, SRDMA_EVENT_DOORBELL, has_parts);
+	kthread_stop(other);
+	KUNIT_EXPECT_GT(test, sender->left, 0);
+	for (i = 0; i < 50 && READ_ONCE(sender->parts); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, sender->parts, 0);
+	end_sender(sender);
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(engine__runs_are_bounded_together),
+	KUNIT_CASE(engine__task_stays_while_answers_come),
+	KUNIT_CASE(engine__task_runs_others_that_are_busy),
+	KUNIT_CASE(engine__task_does_not_stay_for_ever),
+	KUNIT_CASE(engine__task_steps_aside),
 	{}
 };
 

@@ -109,6 +109,29 @@ static void flight__follows_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
 }
 
+/* What a queue refused says what it holds, for a while. */
+static void flight__fits_a_queue_that_was_full(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
+	qp->inflight.limit = SZ_512K;
+	n = fill_flight(test, skbs, 8);
+	srdma_inflight_refused(qp);
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+	for (i = 0; i < 100; i++)
+		KUNIT_EXPECT_LE(test, land_after(test, 0), 7);
+
+	qp->inflight.refused_at = jiffies - 2 * HZ;
+	for (i = 0; i < 1000 && qp->inflight.limit < SZ_512K; i++)
+		land_after(test, 0);
+	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
+}
+
 /* Whoever is last, the verbs object or an skb, gives the one reference back. */
 static void flight__keeps_the_qp(struct kunit *test)
 {
@@ -140,6 +163,7 @@ static void flight__keeps_the_qp(struct kunit *test)
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),
+	KUNIT_CASE(flight__fits_a_queue_that_was_full),
 	KUNIT_CASE(flight__keeps_the_qp),
 	{}
 };

@@ -88,18 +88,22 @@ struct srdma_doorbell {
  * @bytes: how many, and one more until the verbs object goes; added by the owners
  *	of the engines, taken off where the skbs are freed. Who brings it to 0
  *	gives the QP's reference back
+ * @most: no more fits, as the stack said when it refused a packet; 0: not known
  * @waiting: INFLIGHT_* bits of wire/inflight.c: engines that wait for room
  * @limit: what they may be, by how fast they leave; 0: not known yet. Written
- *	by the CPU that wakes an engine
+ *	by the CPU that wakes an engine, or whose packet was refused
  * @full_bytes: @bytes when an engine began to wait; that engine writes it
  * @full_at: and when that was, ns
+ * @refused_at: when @most was found, jiffies
  */
 struct srdma_inflight {
 	atomic_t bytes;
+	int most;
 	unsigned long waiting;
 	int limit;
 	int full_bytes;
 	u64 full_at;
+	unsigned long refused_at;
 };
 
 /**

@@ -15,6 +15,7 @@
 #include <rdma/softrdma-abi.h>
 
 #include "compat/compat.h"
+#include "engine/attend.h"
 #include "engine/engine.h"
 #include "objects/device.h"
 #include "objects/qp.h"
@@ -143,6 +144,18 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 	return true;
 }
 
+/* With fewer packets that are still to be answered, softirq is soon done. */
+#define ATTENDED	16
+
+/* May more go at once, or come, if the peer is near? The task stays to hear that. */
+static bool is_worth_attending(const struct srdma_engine *engine)
+{
+	const struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
+
+	return qp->qpt == SRDMA_QPT_RC &&
+	       srdma_rc_req_unanswered(&qp->req.rc) > ATTENDED;
+}
+
 /**
  * srdma_doorbell_kick - kick an engine after posting
  * @qp: queue pair
@@ -172,7 +185,11 @@ void srdma_doorbell_ring(struct srdma_qp *qp)
 	    READ_ONCE(qp->state) == IB_QPS_RTS && is_one_of_many(bell) &&
 	    wait_for_more(bell))
 		return;
-	srdma_doorbell_kick(qp, &qp->send);
+	if (!qp->is_user || IS_ENABLED(CONFIG_PREEMPT_RT))
+		srdma_doorbell_kick(qp, &qp->send);
+	else if (srdma_attend(&qp->send, SRDMA_EVENT_DOORBELL,
+			      is_worth_attending))
+		srdma_stat_inc(qp->dev, SRDMA_STAT_BELL_ATTENDED);
 }
 
 /**

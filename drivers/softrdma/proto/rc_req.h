@@ -548,6 +548,12 @@ static inline bool srdma_rc_req_all_sent(const struct srdma_rc_req *req)
 	       req->mode != SRDMA_REQ_ERROR;
 }
 
+/* Packets of which nobody has said yet that they, or what they asked for, have come. */
+static inline u32 srdma_rc_req_unanswered(const struct srdma_rc_req *req)
+{
+	return srdma_psn_dist(req->una_psn, req->max_psn);
+}
+
 /**
  * srdma_rc_req_next() - what to send now
  * @req: requester

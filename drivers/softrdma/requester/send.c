@@ -566,13 +566,14 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 		abort_requests(qp);
 	if (!srdma_qp_has_peer(qp))
 		follow_mtu(qp);
+	if (events & BIT(SRDMA_EVENT_RETURNED))
+		take_back(qp);
+	budget = srdma_response_hear(qp, now, budget);
+	/* Not before: what it waited for may have come, and waited here. */
 	if (events & BIT(SRDMA_EVENT_TIMER)) {
 		qp->req.timer_at = 0;
 		srdma_response_timeout(qp, now);
 	}
-	if (events & BIT(SRDMA_EVENT_RETURNED))
-		take_back(qp);
-	budget = srdma_response_hear(qp, now, budget);
 	srdma_response_retire(qp);
 	budget = send_requests(qp, now, budget);
 	srdma_response_retire(qp);

@@ -38,6 +38,12 @@
  */
 #define INFLIGHT_NS	(2 * NSEC_PER_MSEC)
 
+/*
+ * A queue that refused a packet has so much room, for so long: others that fill it
+ * come and go.
+ */
+#define INFLIGHT_REFUSED_JIFFIES	HZ
+
 /* struct srdma_inflight.waiting */
 enum {
 	INFLIGHT_SEND,
@@ -82,6 +88,19 @@ static int limit_of(const struct srdma_inflight *inflight)
 	return READ_ONCE(inflight->limit) ?: INFLIGHT_START;
 }
 
+static int most_of(struct srdma_inflight *inflight)
+{
+	int most = READ_ONCE(inflight->most);
+
+	if (!most)
+		return INFLIGHT_MAX;
+	if (time_before(jiffies, READ_ONCE(inflight->refused_at) +
+				 INFLIGHT_REFUSED_JIFFIES))
+		return most;
+	WRITE_ONCE(inflight->most, 0);
+	return INFLIGHT_MAX;
+}
+
 /*
  * Since an engine met the limit, so much has left in so long. Two that meet it
  * at once, or add to it meanwhile, spoil an estimate: it is one of many.
@@ -95,7 +114,8 @@ static void adapt_flight(struct srdma_inflight *inflight, int left)
 
 	fits = div64_u64(gone * INFLIGHT_NS, max_t(u64, took, 1));
 	limit = clamp_t(u64, fits, limit / 2, limit * 2);
-	WRITE_ONCE(inflight->limit, clamp(limit, INFLIGHT_MIN, INFLIGHT_MAX));
+	WRITE_ONCE(inflight->limit,
+		   clamp(limit, INFLIGHT_MIN, most_of(inflight)));
 }
 
 static void wake(struct srdma_qp *qp, int left)
@@ -191,6 +211,28 @@ void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb)
 	atomic_add(charge_bytes(class), &qp->inflight.bytes);
 	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
 	skb->destructor = land;
+}
+
+/**
+ * srdma_inflight_refused - a queue of this host was full: fewer are to wait there
+ * @qp: queue pair, whose packet was dropped
+ *
+ * An interface that has no queue of its own drops what its peer or its ring cannot
+ * hold: a veth that merges what it receives holds 256 packets.
+ */
+void srdma_inflight_refused(struct srdma_qp *qp)
+{
+	struct srdma_inflight *inflight = &qp->inflight;
+	int bytes = atomic_read(&inflight->bytes);
+	int fits = clamp(bytes / 8 * 7, INFLIGHT_MIN, INFLIGHT_MAX);
+
+	/* It is full of others', or a filter has dropped the packet. */
+	if (bytes < limit_of(inflight) / 2)
+		return;
+	WRITE_ONCE(inflight->most, fits);
+	WRITE_ONCE(inflight->refused_at, jiffies);
+	if (limit_of(inflight) > fits)
+		WRITE_ONCE(inflight->limit, fits);
 }
 
 /* Nothing is sent any more: what is not seen here has landed meanwhile. */

@@ -18,6 +18,8 @@ void srdma_inflight_end(struct srdma_qp *qp);
 bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);
 void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb);
 
+void srdma_inflight_refused(struct srdma_qp *qp);
+
 void srdma_inflight_exit(void);
 
 #endif

@@ -197,6 +197,8 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 			       ip_local_out(net, NULL, skb);
 	if (was_refused(err))
 		srdma_drop(dev, SRDMA_STAT_TX_DROPPED, count);
+	if (err == NET_XMIT_DROP)
+		srdma_inflight_refused(qp);
 }
 
 /**

@@ -40,6 +40,7 @@
 #define SZ_64K			(64 << 10)
 #define SZ_128K			(128 << 10)
 #define SZ_512K			(512 << 10)
+#define SZ_2M			(2 << 20)
 #define NSEC_PER_MSEC		1000000UL
 #define BITS_PER_LONG		64
 #define TASK_COMM_LEN		16
@@ -191,6 +192,7 @@ struct ib_ucontext;
 #define __GFP_NOWARN		0
 #define HZ			100
 #define jiffies			0UL
+#define time_before(a, b)	((long)((a) - (b)) < 0)
 #define XA_FLAGS_ALLOC1		0
 #define XA_FLAGS_ACCOUNT	0
 #define XA_LIMIT(a, b)		(b)

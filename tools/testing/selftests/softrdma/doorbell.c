@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "counters.h"
 #include "ends.h"
@@ -455,6 +456,32 @@ TEST_F(pair, datagrams_by_other_handles_part_the_stream)
 	}
 	EXPECT_EQ(0, ibv_poll_cq(pair->b.recv_cq, 1, &wc));
 	EXPECT_EQ(0, ibv_destroy_ah(nowhere));
+}
+
+/* Behind a message of many packets the program stays; on some kernels it may not. */
+TEST_F(pair, who_posts_much_sees_to_it)
+{
+	struct pair_options small = rc;
+	int64_t attended;
+	struct pair_wr wr;
+	bool realtime;
+
+	realtime = !access("/sys/kernel/realtime", F_OK);
+	use_counters(&self->pair);
+	small.mtu = IBV_MTU_256;
+	ASSERT_EQ(0, pair_connect(&self->pair, &small));
+	attended = counters_get("doorbell_attended");
+	ASSERT_EQ(0, write_signalled(&self->pair, 0, 1));
+	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	EXPECT_EQ(attended, counters_get("doorbell_attended"));
+
+	pair_wr_init(&wr, &self->pair.a, &self->pair.b, IBV_WR_RDMA_WRITE, 0,
+		     PAIR_BUFFER);
+	self->a->buffer[PAIR_BUFFER - 1] = 0x5a;
+	ASSERT_EQ(0, pair_post(self->a, &wr));
+	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	EXPECT_EQ(0x5a, self->pair.b.buffer[PAIR_BUFFER - 1]);
+	EXPECT_EQ(attended + !realtime, counters_get("doorbell_attended"));
 }
 
 #define THREADS	4
