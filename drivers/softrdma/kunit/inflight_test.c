@@ -10,6 +10,12 @@
 #include "objects/qp.h"
 #include "wire/inflight.h"
 
+static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
+			  int budget)
+{
+	return false;
+}
+
 static int init_sender(struct kunit *test)
 {
 	struct srdma_qp *qp = kunit_kzalloc(test, sizeof(*qp), GFP_KERNEL);
@@ -20,14 +26,10 @@ static int init_sender(struct kunit *test)
 	/* One of them is the test's. */
 	refcount_set(&qp->refs, 2);
 	srdma_inflight_begin(qp);
+	srdma_engine_init(&qp->send, nothing_to_do, NULL);
+	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	test->priv = qp;
 	return 0;
-}
-
-static bool nothing_to_do(struct srdma_engine *engine, unsigned long events,
-			  int budget)
-{
-	return false;
 }
 
 /* Hands over until there is no room; returns how many. */
@@ -55,8 +57,6 @@ static void flight__waits_and_wakes(struct kunit *test)
 	struct sk_buff *skbs[64];
 	u32 n, i;
 
-	srdma_engine_init(&qp->send, nothing_to_do, NULL);
-	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	qp->inflight.limit = SZ_512K;
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	KUNIT_EXPECT_EQ(test, n, 16);
@@ -91,8 +91,6 @@ static void flight__follows_the_queue(struct kunit *test)
 	struct srdma_qp *qp = test->priv;
 	int i;
 
-	srdma_engine_init(&qp->send, nothing_to_do, NULL);
-	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
 
 	/* In a queue that drains slowly half as many each time, but a train. */
@@ -116,8 +114,6 @@ static void flight__fits_a_queue_that_was_full(struct kunit *test)
 	struct sk_buff *skbs[64];
 	u32 n, i;
 
-	srdma_engine_init(&qp->send, nothing_to_do, NULL);
-	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	qp->inflight.limit = SZ_512K;
 	n = fill_flight(test, skbs, 8);
 	srdma_inflight_refused(qp);
@@ -139,8 +135,6 @@ static void flight__keeps_the_qp(struct kunit *test)
 	struct sk_buff *skbs[64];
 	u32 n, i;
 
-	srdma_engine_init(&qp->send, nothing_to_do, NULL);
-	srdma_engine_init(&qp->recv, nothing_to_do, NULL);
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	KUNIT_ASSERT_GT(test, n, 1);
 	srdma_inflight_end(qp);
