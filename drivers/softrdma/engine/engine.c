@@ -276,7 +276,7 @@ bool srdma_engine_leave_word(struct srdma_engine *engine,
 			     enum srdma_engine_event event)
 {
 	set_bit(event, &engine->events);
-	/* Pairs with srdma_engine_run_owned(): an owner that sees the kick sees the event. */
+	/* Pairs with srdma_engine_run_once(): an owner that sees the kick sees the event. */
 	smp_mb__after_atomic();
 	return !(atomic_fetch_or(ENGINE_KICKED, &engine->state) &
 		 (ENGINE_OWNED | ENGINE_STOPPED));

@@ -169,49 +169,99 @@ TEST_F(peer, padding_is_zero)
 	}
 }
 
-/* A UC QP, which waits for nobody's answer, and a queue that is slow. */
-TEST_F(peer, no_more_is_in_flight_than_there_is_room)
+/**
+ * struct uc_writer - a UC QP, which waits for nobody's answer
+ * @set: where it is, and its peer
+ * @qp: in RTS
+ * @mr: of @buf
+ * @buf: what it writes
+ */
+struct uc_writer {
+	struct verbs_set set;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t buf[1 << 20];
+};
+
+static int uc_begin(struct uc_writer *writer, const struct verbs_set *set)
 {
-	struct verbs_set to = self->peer.set;
+	enum ibv_qp_state state;
+	struct ibv_qp_attr attr;
+	int ret = 0;
+
+	writer->set = *set;
+	inet_pton(AF_INET, WIRE_PEER, writer->set.gid.raw + 12);
+	writer->mr = ibv_reg_mr(set->pd, writer->buf, sizeof(writer->buf), 0);
+	writer->qp = verbs_qp(&writer->set, IBV_QPT_UC);
+	if (!writer->mr || !writer->qp)
+		return -1;
+	for (state = IBV_QPS_INIT; !ret && state <= IBV_QPS_RTS; state++) {
+		verbs_attr(&writer->set, &attr, state, 0x77);
+		ret = ibv_modify_qp(writer->qp, &attr,
+				    verbs_mask(IBV_QPT_UC, state - 1, state));
+	}
+	return ret;
+}
+
+static int uc_post(struct uc_writer *writer)
+{
+	struct ibv_sge sge = { (uintptr_t)writer->buf, sizeof(writer->buf),
+			       writer->mr->lkey };
 	struct ibv_send_wr *bad, wr = {
 		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
-		.num_sge = 1,
+		.sg_list = &sge, .num_sge = 1,
 	};
-	int64_t busy = counters_get("tx_busy"), bytes;
-	static uint8_t buf[1 << 20];
-	struct ibv_qp_attr attr;
-	enum ibv_qp_state state;
-	struct ibv_sge sge;
-	struct ibv_mr *mr;
-	struct ibv_qp *qp;
 
-	inet_pton(AF_INET, WIRE_PEER, to.gid.raw + 12);
-	mr = ibv_reg_mr(to.pd, buf, sizeof(buf), 0);
-	qp = verbs_qp(&to, IBV_QPT_UC);
-	ASSERT_NE(NULL, mr);
-	ASSERT_NE(NULL, qp);
-	for (state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
-		verbs_attr(&to, &attr, state, 0x77);
-		ASSERT_EQ(0, ibv_modify_qp(qp, &attr,
-			  verbs_mask(IBV_QPT_UC, state - 1, state)));
-	}
+	return ibv_post_send(writer->qp, &wr, &bad);
+}
+
+static int uc_end(struct uc_writer *writer)
+{
+	return ibv_destroy_qp(writer->qp) ?: ibv_dereg_mr(writer->mr);
+}
+
+/* In a queue that is slow. */
+TEST_F(peer, no_more_is_in_flight_than_there_is_room)
+{
+	int64_t busy = counters_get("tx_busy"), bytes;
+	static struct uc_writer writer;
+
+	ASSERT_EQ(0, uc_begin(&writer, &self->peer.set));
 	/* So slow that next to nothing leaves while packets are made. */
 	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
 			      "rate 1mbit burst 100kb limit 4mb"));
-	sge = (struct ibv_sge) { (uintptr_t)buf, sizeof(buf), mr->lkey };
-	wr.sg_list = &sge;
 	bytes = counters_get("tx_bytes");
-	ASSERT_EQ(0, ibv_post_send(qp, &wr, &bad));
+	ASSERT_EQ(0, uc_post(&writer));
 	EXPECT_GE(INFLIGHT_MOST, counters_get("tx_bytes") - bytes);
 	EXPECT_LT(busy, counters_get("tx_busy"));
 	/* And who waits for room is told. */
 	ASSERT_EQ(0, topo_run("tc qdisc change dev " WIRE_NETDEV " root tbf "
 			      "rate 40mbit burst 100kb limit 4mb"));
-	ASSERT_TRUE(peer_completes(to.cq, &self->wc));
+	ASSERT_TRUE(peer_completes(writer.set.cq, &self->wc));
 	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
-	EXPECT_LE((int)sizeof(buf), counters_get("tx_bytes") - bytes);
-	EXPECT_EQ(0, ibv_destroy_qp(qp));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_LE((int)sizeof(writer.buf), counters_get("tx_bytes") - bytes);
+	EXPECT_EQ(0, uc_end(&writer));
+	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
+}
+
+/* What a queue refuses says how short it is: the rest of a message waits for room. */
+TEST_F(peer, a_queue_that_is_full_gets_no_more)
+{
+	int64_t dropped = counters_get("tx_dropped");
+	static struct uc_writer writer;
+
+	ASSERT_EQ(0, uc_begin(&writer, &self->peer.set));
+	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
+			      "rate 40mbit burst 10kb limit 100kb"));
+	ASSERT_EQ(0, uc_post(&writer));
+	ASSERT_TRUE(peer_completes(writer.set.cq, &self->wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
+	dropped = counters_get("tx_dropped") - dropped;
+	TH_LOG("%ld packets of 1 MB dropped", (long)dropped);
+	/* The rest of one burst, which was built before the first was refused. */
+	EXPECT_LT(0, dropped);
+	EXPECT_GE(64, dropped);
+	EXPECT_EQ(0, uc_end(&writer));
 	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
 }
 
