@@ -660,7 +660,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 		if (burst->probe)
 			probe_sent(req, burst, now);
 		else
-			srdma_req_again_sent(req, b, now);
+			srdma_req_again_sent(req, burst, now);
 		return;
 	}
 	if (srdma_req_feels_the_way(req, b->psn) && !srdma_msg_is_rd(msg))

@@ -129,6 +129,42 @@ static void fill_again(const struct srdma_rc_req *req, u32 idx,
 			 srdma_psn_add(out->b.psn, out->b.count) == again->end;
 }
 
+/*
+ * A request for a part of a READ, at @pos, has not come to the peer. If something of the
+ * answer has, the report is older. What answers lack is asked for by itself.
+ */
+static bool lacks_part(const struct srdma_rc_req *req,
+		       const struct srdma_rc_msg *msg, u32 pos)
+{
+	return msg->op == SRDMA_WR_READ && !msg->answered &&
+	       srdma_msg_part_begins(msg, pos) && pos >= msg->high &&
+	       (msg->high || pos != msg->done >> req->mtu_shift);
+}
+
+/* Sent again whatever the window says: there was room for the answer. */
+static void fill_missing_part(const struct srdma_rc_req *req, u32 idx,
+		      const struct srdma_rc_again *again,
+		      struct srdma_rc_burst *out)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	srdma_req_fill_burst(req, idx, again->psn, msg->npsn, out);
+	out->again = true;
+	out->b.stamp = again->stamp;
+}
+
+/* The part of a READ, or atomic, with the PSN @pos is going to be asked for again. */
+static void ask_for_missing(struct srdma_rc_req *req, u32 idx, u32 pos,
+			    struct srdma_rc_again *again, u64 now)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+	u32 end = min(msg->npsn, ((pos >> msg->part) + 1) << msg->part);
+
+	if (!msg->answered && !msg->lost)
+		srdma_req_ask_again(req, idx, now);
+	again->psn = srdma_psn_add(msg->psn, end);
+}
+
 noinline enum srdma_req_next
 srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 		     const struct srdma_burst_limit *limit,
@@ -141,7 +177,8 @@ srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 			again->psn = req->una_psn;
 		while (srdma_psn_before(again->psn, again->end)) {
 			u32 idx = srdma_req_find(req, again->psn);
-			struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+			const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+			u32 pos;
 
 			if (srdma_req_behind_fail(req, idx) ||
 			    srdma_req_behind_rnr(req, idx))
@@ -156,21 +193,28 @@ srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 				fill_again(req, idx, again, room, limit, out);
 				return SRDMA_NEXT_SEND;
 			}
-			if (!msg->answered && !msg->lost)
-				srdma_req_ask_again(req, idx, now);
-			again->psn = srdma_msg_end(msg);
+			pos = srdma_psn_dist(msg->psn, again->psn);
+			if (lacks_part(req, msg, pos)) {
+				fill_missing_part(req, idx, again, out);
+				return SRDMA_NEXT_SEND;
+			}
+			ask_for_missing(req, idx, pos, again, now);
 		}
 	}
 	return SRDMA_NEXT_EMPTY;
 }
 
 noinline void srdma_req_again_sent(struct srdma_rc_req *req,
-				   const struct srdma_burst *b, u64 now)
+				   const struct srdma_rc_burst *burst, u64 now)
 {
 	struct srdma_rc_again *again = again_at(req, 0);
+	const struct srdma_burst *b = &burst->b;
+	u32 count = b->count;
 
-	again->psn = srdma_psn_add(b->psn, b->count);
-	if (srdma_psn_in(req->rtt_psn, b->psn, b->count))
+	if (burst->msg->op == SRDMA_WR_READ)
+		count = srdma_burst_packets(b->len, req->mtu_shift);
+	again->psn = srdma_psn_add(b->psn, count);
+	if (srdma_psn_in(req->rtt_psn, b->psn, count))
 		req->rtt_timed = false;
 	/* The first copy had not come: the answer is to this one, or that was late. */
 	if (b->psn == req->una_psn && b->ack_req) {

@@ -217,7 +217,7 @@ enum srdma_req_next srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 
 /* It is on its way. */
 void srdma_req_again_sent(struct srdma_rc_req *req,
-			  const struct srdma_burst *b, u64 now);
+			  const struct srdma_rc_burst *burst, u64 now);
 
 /* rc_req_late.c */
 

@@ -391,3 +391,82 @@ TEST(req_part__what_is_left_of_a_request_is_asked_for_in_turn)
 	take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU);
 	expect_asks(8, 16, true);
 }
+
+/* The peer lacks these requests, and holds others. */
+static void expect_reports(uint32_t first, uint32_t end, uint8_t number)
+{
+	memset(&pkt, 0, sizeof(pkt));
+	pkt.sack.holes[0].psn = psn(first);
+	pkt.sack.holes[0].count = end - first;
+	pkt.stamp = number;
+	pkt.aeth.held = 4;
+	pkt.aeth.syndrome = 0x1f;
+	EXPECT_EQ(response(SRDMA_RC_SACK, -1), SRDMA_REQ_SACK);
+	memset(&pkt, 0, sizeof(pkt));
+}
+
+/* Four parts of four are out. */
+static void begin_four_parts(void)
+{
+	begin_narrow(NULL, 8);
+	req.heard = true;
+	push(SRDMA_WR_READ, 16 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	req.cwnd = 32;
+	expect_asks(8, 12, false);
+	expect_asks(12, 16, false);
+}
+
+/* Of the answers something is missing, too. */
+TEST(req_part__one_that_the_peer_lacks_is_asked_for)
+{
+	begin_four_parts();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 3, MTU), SRDMA_REQ_PLACE);
+	expect_asks(1, 3, true);
+	expect_reports(4, 8, 3);
+	expect_asks(4, 8, true);
+	EXPECT_EQ(burst.b.stamp, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	/* The copy of the report says nothing new; another one does. */
+	expect_reports(4, 8, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	expect_reports(4, 8, 4);
+	expect_asks(4, 8, true);
+	answer(1, 3);
+	answer(4, 8);
+	answer(8, 12);
+	answer(12, 16);
+	expect_retired(0, SRDMA_ST_OK);
+}
+
+/* Each by itself, as they are to the peer; the first one as what is due next. */
+TEST(req_part__several_that_the_peer_lacks_are_asked_for)
+{
+	begin_four_parts();
+	expect_reports(0, 12, 3);
+	expect_asks(4, 8, true);
+	expect_asks(8, 12, true);
+	expect_asks(0, 4, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	answer(0, 4);
+	answer(4, 8);
+	answer(8, 12);
+	answer(12, 16);
+	expect_retired(0, SRDMA_ST_OK);
+}
+
+/* What has been answered is not asked for, whatever the peer says. */
+TEST(req_part__nothing_that_has_come)
+{
+	begin_four_parts();
+	answer(0, 4);
+	expect_reports(0, 4, 3);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	/* Of this something is missing, which is asked for by itself. */
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	expect_asks(4, 7, true);
+	expect_reports(4, 8, 4);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
