@@ -349,7 +349,7 @@ struct srdma_rc_req_attr {
  * @recover_psn: what was in flight at the last loss: others in front of it
  *	have been paid for in @cwnd, unless all of it is sent again
  * @recovering: @recover_psn is valid
- * @cwnd_floor: losses leave a window of so many packets, 1 .. CWND_FLOOR
+ * @cwnd_floor: losses leave a window of so many packets, 1 .. CWND_FLOOR_MOST
  * @rtt_resend: what is sent again may be measured: the peer dropped the
  *	first copies
  * @rtt_guessed: @srtt_ns is not measured, but was no less than the first one

@@ -98,7 +98,11 @@ void srdma_req_executed(struct srdma_rc_req *req, u32 psn);
  */
 void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 
-/* The window is never made smaller than this by losses on a fast path, packets. */
+/*
+ * Losses do not make the window smaller than this, packets, as long as it is not known
+ * how fast a path is; nor on a fast one, to a peer that drops all of it; nor on a long
+ * one without a queue.
+ */
 #define SRDMA_REQ_CWND_FLOOR	32u
 
 /* The window does not make trains shorter than this, packets. */

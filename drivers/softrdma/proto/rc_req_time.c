@@ -10,6 +10,7 @@
  * not count as such; there is a small number of them, each waiting twice as
  * long as the one before.
  */
+#include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -32,10 +33,15 @@
 #define PROBE_QUIET_NS	2000000ull
 
 /*
- * A smaller window than SRDMA_REQ_CWND_FLOOR makes many acknowledges and short
- * trains, and is of no use to others, unless it takes longer than this to pass.
+ * A smaller window than CWND_FLOOR_MOST, or SRDMA_REQ_CWND_FLOOR if all of it may have to
+ * be repeated, makes many acknowledges, short trains and small parts of READs, and is of
+ * no use to others, unless it takes longer than this to pass.
  */
 #define CWND_FLOOR_NS	1000000ull
+#define CWND_FLOOR_MOST	64u
+
+/* A short trip in which less passed takes this part of the difference: an eighth. */
+#define CWND_FLOOR_FALL	8u
 
 /* Nor to who gets fewer packets than this through a long path, in a round trip. */
 #define CWND_FLOOR_FAR	8
@@ -222,15 +228,30 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 	    (passed >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
 		return SRDMA_REQ_CWND_FLOOR;
 	return clamp_t(u64, passed * CWND_FLOOR_NS / rtt, 1,
-		       SRDMA_REQ_CWND_FLOOR);
+		       CWND_FLOOR_MOST);
+}
+
+/*
+ * In a short trip little passes of what is little. One that is long may have waited for
+ * a CPU: so of much half is left, until the next one.
+ */
+static u32 floor_after_fall(u32 from, u32 floor, u64 rtt)
+{
+	if (rtt < SRDMA_REQ_FAR_NS)
+		return from - DIV_ROUND_UP(from - floor, CWND_FLOOR_FALL);
+	return from > SRDMA_REQ_CWND_FLOOR ? max(floor, from / 2) : floor;
 }
 
 static void set_floor(struct srdma_rc_req *req, u64 rtt)
 {
-	req->cwnd_floor = SRDMA_REQ_CWND_FLOOR;
+	u32 floor = CWND_FLOOR_MOST;
+
 	/* In less time than that, one packet is enough. */
-	if (rtt > CWND_FLOOR_NS / SRDMA_REQ_CWND_FLOOR)
-		req->cwnd_floor = floor_of(req, rtt);
+	if (rtt > CWND_FLOOR_NS / CWND_FLOOR_MOST)
+		floor = floor_of(req, rtt);
+	if (floor < req->cwnd_floor)
+		floor = floor_after_fall(req->cwnd_floor, floor, rtt);
+	req->cwnd_floor = floor;
 }
 
 static void begin_rtt(struct srdma_rc_req *req, u64 rtt)
@@ -363,6 +384,17 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 }
 
 /*
+ * A peer that holds nothing back has dropped all that is in the window, and the smaller
+ * that is, the better. Answers to READs are held back here.
+ */
+static u32 least_window(const struct srdma_rc_req *req)
+{
+	if (req->stamp || srdma_msg_is_rd(srdma_rc_req_msg(req, req->una)))
+		return req->cwnd_floor;
+	return min_t(u32, req->cwnd_floor, SRDMA_REQ_CWND_FLOOR);
+}
+
+/*
  * Half of what was on the way when something got lost: the window itself says
  * nothing as long as there is not that much to send.
  */
@@ -374,7 +406,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 		return;
 	req->recovering = true;
 	req->recover_psn = req->cur_psn;
-	req->ssthresh = min(max_t(u32, flight / 2, req->cwnd_floor), req->win_max);
+	req->ssthresh = min(max(flight / 2, least_window(req)), req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
 	srdma_req_delay_loss(req);

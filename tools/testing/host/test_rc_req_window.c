@@ -4,6 +4,7 @@
  * share a queue are in test_rc_req_queue.c.
  */
 #include "req_fixture.h"
+#include "proto/rc_req_priv.h"
 
 TEST(req_next__window_in_bytes)
 {
@@ -72,22 +73,33 @@ TEST(req_window__not_below_its_floor)
 	EXPECT(req.cwnd >= 32 && req.cwnd < 32 + 512);
 }
 
-/* So many packets at a time over a path that takes @first, then @trip; a loss. */
-static void lose_of(uint32_t packets, uint64_t first, uint64_t trip)
+static void begin_path(uint32_t packets)
 {
 	struct srdma_rc_req_attr a = usual;
-	uint32_t i;
 
 	a.max_inflight = 4 * packets * MTU;
 	begin(&a);
 	push(SRDMA_WR_SEND, 2000 * MTU, 0);
+}
+
+/* So many packets go, and are answered after @ns. */
+static void make_trip(uint32_t packets, uint64_t ns)
+{
 	limit.packets = packets;
-	for (i = 0; i < 8; i++) {
-		send_one();
-		EXPECT(burst.b.ack_req);
-		now += i ? trip : first;
-		ack(srdma_psn_dist(FIRST, req.max_psn) - 1);
-	}
+	send_one();
+	EXPECT(burst.b.ack_req);
+	now += ns;
+	ack(srdma_psn_dist(FIRST, req.max_psn) - 1);
+}
+
+/* So many packets at a time over a path that takes @first, then @trip; a loss. */
+static void lose_of(uint32_t packets, uint64_t first, uint64_t trip)
+{
+	uint32_t i;
+
+	begin_path(packets);
+	for (i = 0; i < 8; i++)
+		make_trip(packets, i ? trip : first);
 	send_one();
 	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
 }
@@ -111,9 +123,64 @@ TEST(req_window__down_to_what_a_slow_path_takes)
 TEST(req_window__not_so_small_on_a_fast_path)
 {
 	lose_after(50 * US, 60 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
+	/* To who drops all that is in it, it costs more. */
 	EXPECT_EQ(req.cwnd, 32);
+	lose_after(50 * US, 10 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
 	lose_after(50 * US, 1 * MS);
 	EXPECT_EQ(req.cwnd, 16);
+}
+
+TEST(req_window__larger_to_who_holds_what_comes)
+{
+	begin_path(16);
+	make_trip(16, 60 * US);
+	make_trip(16, 60 * US);
+	send_one();
+	pkt.stamp = 9;
+	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
+	EXPECT_EQ(req.cwnd, 64);
+	pkt.stamp = 0;
+}
+
+/* What of an answer has come is kept. */
+TEST(req_window__larger_for_reads)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 100 * MTU, 0);
+	send_one();
+	req.cwnd_floor = 64;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 64);
+}
+
+/* Nobody may have had the CPU to answer it, or to hear the answer. */
+TEST(req_window__one_long_trip_is_no_slow_path)
+{
+	begin_path(16);
+	make_trip(16, 60 * US);
+	make_trip(16, 60 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
+	make_trip(16, 4 * MS);
+	EXPECT_EQ(req.cwnd_floor, 32);
+	make_trip(16, 60 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
+	make_trip(16, 4 * MS);
+	make_trip(16, 4 * MS);
+	EXPECT_EQ(req.cwnd_floor, 4);
+}
+
+/* Nor one in which little was sent. */
+TEST(req_window__little_that_passes_is_no_slow_path)
+{
+	begin_path(2);
+	make_trip(2, 20 * US);
+	make_trip(2, 20 * US);
+	make_trip(2, 500 * US);
+	EXPECT_EQ(req.cwnd_floor, 64 - 60 / 8 - 1);
+	make_trip(2, 500 * US);
+	EXPECT_EQ(req.cwnd_floor, 56 - 52 / 8 - 1);
 }
 
 /* It is the distance that takes the time, no queue. */
