@@ -40,6 +40,9 @@
 #define CWND_FLOOR_NS	1000000ull
 #define CWND_FLOOR_MOST	64u
 
+/* For so long a trip may have waited for a CPU. */
+#define CWND_STALL_NS	5000000ull
+
 /* A short trip in which less passed takes this part of the difference: an eighth. */
 #define CWND_FLOOR_FALL	8u
 
@@ -232,14 +235,16 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 }
 
 /*
- * In a short trip little passes of what is little. One that is long may have waited for
+ * In a short trip little passes of what is little. One that is longer may have waited for
  * a CPU: so of much half is left, until the next one.
  */
 static u32 floor_after_fall(u32 from, u32 floor, u64 rtt)
 {
 	if (rtt < SRDMA_REQ_FAR_NS)
 		return from - DIV_ROUND_UP(from - floor, CWND_FLOOR_FALL);
-	return from > SRDMA_REQ_CWND_FLOOR ? max(floor, from / 2) : floor;
+	if (rtt < CWND_STALL_NS && from > SRDMA_REQ_CWND_FLOOR)
+		return max(floor, from / 2);
+	return floor;
 }
 
 static void set_floor(struct srdma_rc_req *req, u64 rtt)

@@ -169,6 +169,11 @@ TEST(req_window__one_long_trip_is_no_slow_path)
 	make_trip(16, 4 * MS);
 	make_trip(16, 4 * MS);
 	EXPECT_EQ(req.cwnd_floor, 4);
+	make_trip(16, 60 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
+	/* Nobody waits so long for that. */
+	make_trip(16, 8 * MS);
+	EXPECT_EQ(req.cwnd_floor, 2);
 }
 
 /* Nor one in which little was sent. */
