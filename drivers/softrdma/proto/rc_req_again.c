@@ -143,8 +143,8 @@ static bool lacks_part(const struct srdma_rc_req *req,
 
 /* Sent again whatever the window says: there was room for the answer. */
 static void fill_missing_part(const struct srdma_rc_req *req, u32 idx,
-		      const struct srdma_rc_again *again,
-		      struct srdma_rc_burst *out)
+			      const struct srdma_rc_again *again,
+			      struct srdma_rc_burst *out)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 

@@ -92,6 +92,15 @@ static void make_trip(uint32_t packets, uint64_t ns)
 	ack(srdma_psn_dist(FIRST, req.max_psn) - 1);
 }
 
+/* Much passes in no time. */
+static void begin_fast_path(void)
+{
+	begin_path(16);
+	make_trip(16, 60 * US);
+	make_trip(16, 60 * US);
+	EXPECT_EQ(req.cwnd_floor, 64);
+}
+
 /* So many packets at a time over a path that takes @first, then @trip; a loss. */
 static void lose_of(uint32_t packets, uint64_t first, uint64_t trip)
 {
@@ -134,9 +143,7 @@ TEST(req_window__not_so_small_on_a_fast_path)
 
 TEST(req_window__larger_to_who_holds_what_comes)
 {
-	begin_path(16);
-	make_trip(16, 60 * US);
-	make_trip(16, 60 * US);
+	begin_fast_path();
 	send_one();
 	pkt.stamp = 9;
 	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
@@ -158,10 +165,7 @@ TEST(req_window__larger_for_reads)
 /* Nobody may have had the CPU to answer it, or to hear the answer. */
 TEST(req_window__one_long_trip_is_no_slow_path)
 {
-	begin_path(16);
-	make_trip(16, 60 * US);
-	make_trip(16, 60 * US);
-	EXPECT_EQ(req.cwnd_floor, 64);
+	begin_fast_path();
 	make_trip(16, 4 * MS);
 	EXPECT_EQ(req.cwnd_floor, 32);
 	make_trip(16, 60 * US);
@@ -169,9 +173,8 @@ TEST(req_window__one_long_trip_is_no_slow_path)
 	make_trip(16, 4 * MS);
 	make_trip(16, 4 * MS);
 	EXPECT_EQ(req.cwnd_floor, 4);
-	make_trip(16, 60 * US);
-	EXPECT_EQ(req.cwnd_floor, 64);
 	/* Nobody waits so long for that. */
+	begin_fast_path();
 	make_trip(16, 8 * MS);
 	EXPECT_EQ(req.cwnd_floor, 2);
 }
