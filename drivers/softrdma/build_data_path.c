@@ -17,6 +17,7 @@
 #include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/upcall.h"
+#include "engine/urge.h"
 #include "queues/receive_queue.h"
 #include "queues/wqe.h"
 #include "memory/keys.h"
@@ -87,6 +88,9 @@ DOOR(srdma_engines_init);
 DOOR(srdma_upcall_stop);
 DOOR(srdma_upcalls_exit);
 DOOR(srdma_upcalls_init);
+
+DOOR(srdma_urge_for);
+DOOR(srdma_urge_no_more_for);
 
 DOOR(srdma_rq_create);
 DOOR(srdma_rq_destroy);
@@ -228,6 +232,7 @@ DOOR(srdma_store_uninit);
 #include "engine/attend.c"
 #include "engine/backlog.c"
 #include "engine/upcall.c"
+#include "engine/urge.c"
 
 #include "base/crc.c"
 

@@ -11,7 +11,8 @@
  *
  * A task does not attend for longer than ATTEND_NS. Where the scheduler wants the CPU
  * it steps aside, and keeps the engine: so ksoftirqd finds little to do. If it does
- * not come back soon, a worker takes the engine, or whoever posts to the QP there.
+ * not come back soon, a worker takes the engine, or whoever posts to the QP there; or
+ * softirq, if another program polls meanwhile (engine/urge.c).
  */
 #include <linux/bottom_half.h>
 #include <linux/interrupt.h>
@@ -25,6 +26,7 @@
 
 #include "engine/attend.h"
 #include "engine/own.h"
+#include "engine/urge.h"
 #include "observe/stall.h"
 
 /* A task that computes has the CPU for as long before others get it. */
@@ -165,6 +167,18 @@ static bool is_aside_here(struct srdma_engine *engine)
 	       take_aside_back(attendance, engine);
 }
 
+/* Is an engine of this CPU aside? */
+bool srdma_attend_any_aside(void)
+{
+	return !llist_empty(this_cpu_ptr(&attendances.aside));
+}
+
+/* Softirq of this CPU is to run all that are aside. From an interrupt. */
+void srdma_attend_hand_over(void)
+{
+	leave_all(llist_del_all(this_cpu_ptr(&attendances.aside)));
+}
+
 /* Others get the CPU. Returns whether the engine is the caller's again. */
 static bool step_aside(struct srdma_engine *engine)
 {
@@ -174,6 +188,7 @@ static bool step_aside(struct srdma_engine *engine)
 	end_attending();
 	llist_add(&engine->handed, &attendance->aside);
 	watch_aside(attendance);
+	srdma_urge_soon();
 	local_bh_enable();
 	cond_resched();
 	local_bh_disable();

@@ -29,6 +29,9 @@ static inline bool srdma_attends_here(void)
 
 void srdma_attend_later(struct srdma_engine *engine);
 
+bool srdma_attend_any_aside(void);
+void srdma_attend_hand_over(void);
+
 int srdma_attend_init(void);
 void srdma_attend_exit(void);
 

@@ -14,6 +14,7 @@
 #include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/own.h"
+#include "engine/urge.h"
 #include "observe/stall.h"
 
 /* What one run may do before it goes on in softirq, in packets. */
@@ -645,9 +646,12 @@ int srdma_engines_init(void)
 	if (!workqueue)
 		return -ENOMEM;
 	err = srdma_attend_init();
-	if (err)
+	if (err) {
 		destroy_workqueue(workqueue);
-	return err;
+		return err;
+	}
+	srdma_urge_init();
+	return 0;
 }
 
 /* No engine is left: nor is an interrupt that was to come for one. */
@@ -657,6 +661,7 @@ void srdma_engines_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
+	srdma_urge_exit();
 	srdma_attend_exit();
 	destroy_workqueue(workqueue);
 }

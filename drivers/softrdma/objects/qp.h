@@ -289,6 +289,15 @@ static inline bool srdma_qp_is_datagram(const struct srdma_qp *qp)
 	return qp->qpt == SRDMA_QPT_UD || qp->qpt == SRDMA_QPT_GSI;
 }
 
+/*
+ * Is more of it to be answered than softirq does at once, where the peer is near? Its send
+ * engine asks.
+ */
+static inline bool srdma_qp_awaits_much(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC && srdma_rc_req_unanswered(&qp->req.rc) > 16;
+}
+
 /* Where a kernel consumer's datagram goes: the handle may be gone by now. */
 static inline struct srdma_av *srdma_qp_wqe_av(const struct srdma_qp *qp,
 					       struct srdma_wqe *wqe)

@@ -24,6 +24,7 @@
  * @SRDMA_STAT_BELL_WAITED: doorbells that waited, and those that they waited for
  * @SRDMA_STAT_BELL_LATE: waits that were long, and too few joined
  * @SRDMA_STAT_BELL_ATTENDED: doorbells whose tasks stayed with their engine
+ * @SRDMA_STAT_URGED: how often softirq was run in the time of a program that polled
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
  * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
@@ -76,6 +77,7 @@ enum srdma_stat {
 	SRDMA_STAT_BELL_WAITED,
 	SRDMA_STAT_BELL_LATE,
 	SRDMA_STAT_BELL_ATTENDED,
+	SRDMA_STAT_URGED,
 	SRDMA_STAT_TX_PACKETS,
 	SRDMA_STAT_TX_BYTES,
 	SRDMA_STAT_TX_TRAINS,
@@ -132,6 +134,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_BELL_WAITED, "doorbell_waited")			\
 	S(SRDMA_STAT_BELL_LATE, "doorbell_late")			\
 	S(SRDMA_STAT_BELL_ATTENDED, "doorbell_attended")		\
+	S(SRDMA_STAT_URGED, "softirq_urged")				\
 	S(SRDMA_STAT_TX_PACKETS, "tx_packets")				\
 	S(SRDMA_STAT_TX_BYTES, "tx_bytes")				\
 	S(SRDMA_STAT_TX_TRAINS, "tx_trains")				\

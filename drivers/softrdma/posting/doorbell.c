@@ -144,16 +144,12 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 	return true;
 }
 
-/* With fewer packets that are still to be answered, softirq is soon done. */
-#define ATTENDED	16
-
 /* May more go at once, or come, if the peer is near? The task stays to hear that. */
 static bool is_worth_attending(const struct srdma_engine *engine)
 {
 	const struct srdma_qp *qp = container_of(engine, struct srdma_qp, send);
 
-	return qp->qpt == SRDMA_QPT_RC &&
-	       srdma_rc_req_unanswered(&qp->req.rc) > ATTENDED;
+	return srdma_qp_awaits_much(qp);
 }
 
 /**

@@ -4,6 +4,7 @@
  * what to send next, and sends it. What comes back is in requester/response.c.
  */
 #include "compat/compat.h"
+#include "engine/urge.h"
 #include "memory/region.h"
 #include "memory/window.h"
 #include "objects/device.h"
@@ -512,6 +513,17 @@ static void arm_timer(struct srdma_qp *qp)
 	hrtimer_start(&req->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
+/* A program that polls is not to keep waiting what brings it much. */
+static void watch_softirq(struct srdma_qp *qp)
+{
+	unsigned int urged = srdma_urge_count();
+
+	if (urged)
+		srdma_stat_add(qp->dev, SRDMA_STAT_URGED, urged);
+	if (srdma_qp_awaits_much(qp))
+		srdma_urge_soon();
+}
+
 /* Called only while this tracepoint is enabled. */
 static noinline void show_window(struct srdma_qp *qp)
 {
@@ -582,8 +594,10 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 	if (trace_srdma_window_enabled() && is_rc(qp))
 		show_window(qp);
 	/* The answer may be here already, and then there is nothing to wait for. */
-	if (is_rc(qp) && !srdma_engine_kicked(engine))
+	if (is_rc(qp) && !srdma_engine_kicked(engine)) {
 		arm_timer(qp);
+		watch_softirq(qp);
+	}
 	return budget <= 0;
 }
 

@@ -2,8 +2,10 @@
 /*
  * User contexts and protection domains; driver data of commands.
  */
+#include <linux/sched.h>
 #include <rdma/rdma_user_rxe.h>
 
+#include "engine/urge.h"
 #include "objects/device.h"
 #include "verbs/refuse.h"
 #include "verbs/ucontext.h"
@@ -97,6 +99,11 @@ int srdma_udata_answer(struct ib_udata *udata, void *answer, size_t bytes)
 	return ib_copy_to_udata(udata, answer, bytes);
 }
 
+static struct srdma_ucontext *to_suc(struct ib_ucontext *ib)
+{
+	return container_of(ib, struct srdma_ucontext, ib);
+}
+
 int srdma_ucontext_alloc(struct ib_ucontext *ib, struct ib_udata *udata)
 {
 	struct srdma_dev *dev = to_sdev(ib->device);
@@ -105,11 +112,17 @@ int srdma_ucontext_alloc(struct ib_ucontext *ib, struct ib_udata *udata)
 	err = srdma_refuse_by_rule(ib->device, true,
 				   SRDMA_NL_VERB_OPEN_DEVICE, 0) ?:
 	      srdma_udata_no_input(udata) ?: srdma_bounds_room();
-	return err ?: srdma_refuse_beyond(dev, true, SRDMA_OBJ_UCONTEXT);
+	err = err ?: srdma_refuse_beyond(dev, true, SRDMA_OBJ_UCONTEXT);
+	if (err)
+		return err;
+	to_suc(ib)->mm = current->mm;
+	srdma_urge_for(current->mm);
+	return 0;
 }
 
 void srdma_ucontext_dealloc(struct ib_ucontext *ib)
 {
+	srdma_urge_no_more_for(to_suc(ib)->mm);
 	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_UCONTEXT);
 }
 

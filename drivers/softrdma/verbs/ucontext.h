@@ -13,9 +13,11 @@
 /**
  * struct srdma_ucontext - an open command file
  * @ib: the core's part
+ * @mm: of the program that opened it: only its address
  */
 struct srdma_ucontext {
 	struct ib_ucontext ib;
+	const struct mm_struct *mm;
 };
 
 /**
