@@ -507,7 +507,7 @@ bool srdma_engine_hold(struct srdma_engine *engine, u32 bytes)
 	}
 	if (!room)
 		return false;
-	engine->held = held;
+	WRITE_ONCE(engine->held, held);
 	WRITE_ONCE(engine->bytes_out, engine->bytes_out - bytes);
 	return true;
 }
@@ -515,7 +515,7 @@ bool srdma_engine_hold(struct srdma_engine *engine, u32 bytes)
 /* A packet of @bytes is not held any more. */
 void srdma_engine_release(struct srdma_engine *engine, u32 bytes)
 {
-	engine->held -= bytes;
+	WRITE_ONCE(engine->held, engine->held - bytes);
 	WRITE_ONCE(engine->bytes_out, engine->bytes_out + bytes);
 }
 

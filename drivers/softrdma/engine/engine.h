@@ -104,11 +104,14 @@ static_assert(offsetof(struct srdma_engine, taken) >= SMP_CACHE_BYTES);
  */
 #define SRDMA_ENGINE_LAGS_ATTENDED	SZ_2M
 
-/* Does so much wait that a new skb may wait long? From any context. */
+/*
+ * Does so much wait that a new skb may wait long? What the owner has put aside it has
+ * looked at. From any context.
+ */
 static inline bool srdma_engine_lags(const struct srdma_engine *engine)
 {
-	u32 waiting = READ_ONCE(engine->bytes_in) -
-		      READ_ONCE(engine->bytes_out);
+	s32 waiting = READ_ONCE(engine->bytes_in) -
+		      READ_ONCE(engine->bytes_out) - READ_ONCE(engine->held);
 
 	return waiting >= SRDMA_ENGINE_LAGS &&
 	       (waiting >= SRDMA_ENGINE_LAGS_ATTENDED ||

@@ -207,8 +207,11 @@ static void backlog__what_is_held_leaves_room(struct kunit *test)
 	KUNIT_EXPECT_GE(test, held, SRDMA_BACKLOG_OWN / 2 - SZ_16K);
 	KUNIT_EXPECT_LE(test, 2 * held, SZ_8M + SZ_64K);
 	KUNIT_EXPECT_LE(test, 2 * held, engine->room);
+	/* It was looked at: what comes now is, too, at once. */
+	KUNIT_EXPECT_FALSE(test, srdma_engine_lags(engine));
 	KUNIT_EXPECT_GE(test, fill_inbox(test, engine),
 			min_t(u64, held, SZ_4M - SZ_64K));
+	KUNIT_EXPECT_TRUE(test, srdma_engine_lags(engine));
 
 	/* As long as anything is held, nothing is given back. */
 	srdma_engine_clear(engine);

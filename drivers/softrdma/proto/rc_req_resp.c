@@ -536,6 +536,13 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 		go_on(req, act->idx, had_hole, now);
 }
 
+/* A READ was asked for in parts. Is this the end of what was? */
+static bool ends_part(const struct srdma_rc_msg *msg,
+		      const struct srdma_rc_req_act *act)
+{
+	return msg->parts && srdma_psn_dist(msg->psn, act->psn) + 1 >= msg->far;
+}
+
 /*
  * A probe has asked for this. What was asked for before the probe, and has not come, is
  * lost: its answers would have been in front.
@@ -571,7 +578,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 	msg->passed = false;
 	if (unlikely(req->probe_out) && msg->op == SRDMA_WR_READ)
 		hear_of_probe(req, act, now);
-	if (msg->high || msg->parts || act->offset != msg->done) {
+	if (msg->high || act->offset != msg->done || ends_part(msg, act)) {
 		placed_in_part(req, act, now);
 		return;
 	}
