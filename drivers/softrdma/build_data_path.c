@@ -233,6 +233,7 @@ DOOR(srdma_store_uninit);
 #include "engine/backlog.c"
 #include "engine/upcall.c"
 #include "engine/urge.c"
+#include "engine/worker.c"
 
 #include "base/crc.c"
 

@@ -7,7 +7,6 @@
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/workqueue.h>
 
 #include "compat/compat.h"
 #include "engine/attend.h"
@@ -57,19 +56,6 @@ struct handover {
 };
 
 static DEFINE_PER_CPU(struct handover, handovers);
-
-/**
- * struct worker - engines that are busy for long
- * @work: runs each of them once; scheduled like any process
- * @engines: those that it is to run, which it owns
- */
-struct worker {
-	struct work_struct work;
-	struct llist_head engines;
-};
-
-static DEFINE_PER_CPU(struct worker, workers);
-static struct workqueue_struct *workqueue;
 
 /* Becomes the owner of an idle engine that was kicked. */
 bool srdma_engine_try_own(struct srdma_engine *engine)
@@ -152,15 +138,6 @@ static void leave_to_interrupt(struct srdma_engine *engine)
 	irq_work_queue(&handover->work);
 }
 
-/* Bottom halves are disabled: they are the worker's of this CPU. */
-static void leave_to_worker(struct srdma_engine *engine)
-{
-	struct worker *worker = this_cpu_ptr(&workers);
-
-	llist_add(&engine->handed, &worker->engines);
-	queue_work_on(smp_processor_id(), workqueue, &worker->work);
-}
-
 /* The owner has done what it may, and there is more to do. */
 static void leave_over(struct srdma_engine *engine)
 {
@@ -169,7 +146,7 @@ static void leave_over(struct srdma_engine *engine)
 	else if (++engine->rounds < ENGINE_SOFTIRQ_ROUNDS)
 		srdma_engine_leave_to_softirq(engine);
 	else
-		leave_to_worker(engine);
+		srdma_engine_leave_to_worker(engine);
 }
 
 static unsigned long take_events(struct srdma_engine *engine)
@@ -253,13 +230,6 @@ void srdma_engines_run_handed(struct llist_node *engines)
 		local_bh_enable();
 		cond_resched();
 	}
-}
-
-static void run_in_worker(struct work_struct *work)
-{
-	struct worker *worker = container_of(work, struct worker, work);
-
-	srdma_engines_run_handed(llist_del_all(&worker->engines));
 }
 
 static void run_in_softirq(struct tasklet_struct *tasklet)
@@ -623,13 +593,10 @@ void srdma_engine_uninit(struct srdma_engine *engine)
 static void init_cpu(int cpu)
 {
 	struct handover *handover = per_cpu_ptr(&handovers, cpu);
-	struct worker *worker = per_cpu_ptr(&workers, cpu);
 
 	/* Not in a thread on real-time kernels: it is to be prompt. */
 	handover->work = IRQ_WORK_INIT_HARD(take_over);
 	init_llist_head(&handover->engines);
-	INIT_WORK(&worker->work, run_in_worker);
-	init_llist_head(&worker->engines);
 }
 
 /* Before there is any. */
@@ -639,15 +606,12 @@ int srdma_engines_init(void)
 
 	for_each_possible_cpu(cpu)
 		init_cpu(cpu);
-	/* Memory may be waiting for storage behind a QP; others, for the CPU. */
-	workqueue = alloc_workqueue("softrdma",
-				    WQ_MEM_RECLAIM | WQ_CPU_INTENSIVE |
-				    SRDMA_COMPAT_WQ_PERCPU, 0);
-	if (!workqueue)
-		return -ENOMEM;
+	err = srdma_workers_init();
+	if (err)
+		return err;
 	err = srdma_attend_init();
 	if (err) {
-		destroy_workqueue(workqueue);
+		srdma_workers_exit();
 		return err;
 	}
 	srdma_urge_init();
@@ -663,5 +627,5 @@ void srdma_engines_exit(void)
 		irq_work_sync(&per_cpu_ptr(&handovers, cpu)->work);
 	srdma_urge_exit();
 	srdma_attend_exit();
-	destroy_workqueue(workqueue);
+	srdma_workers_exit();
 }

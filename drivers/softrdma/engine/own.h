@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What owners of engines do: for the files of this room alone.
+ * What owners of engines do, and who takes engines over: for the files of this room
+ * alone.
  */
 #ifndef SRDMA_ENGINE_OWN_H
 #define SRDMA_ENGINE_OWN_H
@@ -18,6 +19,7 @@ enum {
 	ENGINE_HANDING = BIT(3),	/* its owner is leaving it to softirq */
 };
 
+/* engine.c */
 bool srdma_engine_leave_word(struct srdma_engine *engine,
 			     enum srdma_engine_event event);
 bool srdma_engine_try_own(struct srdma_engine *engine);
@@ -29,5 +31,12 @@ void srdma_engines_run_handed(struct llist_node *engines);
 bool srdma_engine_try_leave(struct srdma_engine *engine);
 bool srdma_engine_leave_if_stopped(struct srdma_engine *engine);
 void srdma_engine_leave_to_softirq(struct srdma_engine *engine);
+
+/* worker.c */
+void srdma_engine_leave_to_worker(struct srdma_engine *engine);
+bool srdma_worker_waits(void);
+void srdma_worker_stand_in(u64 until);
+int srdma_workers_init(void);
+void srdma_workers_exit(void);
 
 #endif

@@ -16,14 +16,14 @@ struct mm_struct;
 /**
  * struct srdma_urging - what looks after softirq of a CPU
  * @timer: looks whether softirq waits for a program
- * @excuse: a tasklet that does nothing
+ * @turn: runs engines that a worker has; and makes softirq follow
  * @watches: the timer is started; written with bottom halves disabled, there, and by
  *	the timer
  * @urged: how often softirq was urged that nobody has asked for; likewise
  */
 struct srdma_urging {
 	struct hrtimer timer;
-	struct tasklet_struct excuse;
+	struct tasklet_struct turn;
 	bool watches;
 	unsigned int urged;
 };

@@ -7,11 +7,16 @@
 #include <linux/interrupt.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 
 #include "engine/attend.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
+#include "engine/urge.h"
 
 /* What a run is given, and what all runs of one kick may do at most. */
 #define RUN		256
@@ -273,12 +278,97 @@ static void engine__task_steps_aside(struct kunit *test)
 	end_sender(sender);
 }
 
+#define CROWD		3
+
+/**
+ * struct busy - engines that are always busy, so that a worker has them
+ * @sender: they
+ * @count: how many
+ */
+struct busy {
+	struct sender *sender[CROWD];
+	int count;
+};
+
+static int parts_left(const struct busy *busy)
+{
+	int i, parts = 0;
+
+	for (i = 0; i < busy->count; i++)
+		parts += READ_ONCE(busy->sender[i]->parts);
+	return parts;
+}
+
+/*
+ * The worker has them, and cannot run beside a task of this priority: how many parts are
+ * left when nothing has been done for a while?
+ */
+static int parts_left_by_softirq(struct kunit *test, int count, int parts)
+{
+	struct busy busy = { .count = count };
+	u64 until;
+	int i, left;
+
+	for (i = 0; i < count; i++) {
+		busy.sender[i] = new_sender(test, parts);
+		busy.sender[i]->busy = true;
+	}
+	migrate_disable();
+	sched_set_fifo(current);
+	for (i = 0; i < count; i++)
+		srdma_engine_kick(&busy.sender[i]->engine, SRDMA_EVENT_DOORBELL);
+	local_bh_disable();
+	srdma_urge_soon();
+	local_bh_enable();
+	do {
+		left = parts_left(&busy);
+		until = ktime_get_ns() + 100 * NSEC_PER_MSEC;
+		while (parts_left(&busy) == left && ktime_get_ns() < until)
+			cpu_relax();
+	} while (parts_left(&busy) != left);
+	sched_set_normal(current, 0);
+	migrate_enable();
+	for (i = 0; i < count; i++)
+		end_sender(busy.sender[i]);
+	return left;
+}
+
+static struct mm_struct *memory_of_init(struct kunit *test)
+{
+	struct pid *pid = find_get_pid(1);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm;
+
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	mm = get_task_mm(task);
+	KUNIT_ASSERT_NOT_NULL(test, mm);
+	put_task_struct(task);
+	put_pid(pid);
+	return mm;
+}
+
+/* Where it is for a program with an open device that they wait, softirq has them. */
+static void engine__urged_softirq_takes_from_a_worker(struct kunit *test)
+{
+	struct mm_struct *mm = memory_of_init(test);
+
+	kthread_use_mm(mm);
+	KUNIT_EXPECT_GT(test, parts_left_by_softirq(test, 1, 40), 0);
+	srdma_urge_for(mm);
+	KUNIT_EXPECT_EQ(test, parts_left_by_softirq(test, 1, 40), 0);
+	KUNIT_EXPECT_EQ(test, parts_left_by_softirq(test, CROWD, 40), 0);
+	srdma_urge_no_more_for(mm);
+	kthread_unuse_mm(mm);
+	mmput(mm);
+}
+
 static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(engine__runs_are_bounded_together),
 	KUNIT_CASE(engine__task_stays_while_answers_come),
 	KUNIT_CASE(engine__task_runs_others_that_are_busy),
 	KUNIT_CASE(engine__task_does_not_stay_for_ever),
 	KUNIT_CASE(engine__task_steps_aside),
+	KUNIT_CASE(engine__urged_softirq_takes_from_a_worker),
 	{}
 };
 
