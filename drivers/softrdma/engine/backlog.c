@@ -11,6 +11,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/hashtable.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -158,6 +159,18 @@ static u64 bytes_pinned(const struct sk_buff *skb)
 	for (i = 0; i < shared->nr_frags; i++)
 		bytes += page_size(compound_head(skb_frag_page(&shared->frags[i])));
 	return bytes;
+}
+
+/**
+ * srdma_backlog_charge - what an skb counts while it is held as it is, bytes
+ * @skb: skb; has no list of fragments
+ *
+ * Return: its truesize; or more, so that it pins no more than it may for that. It is
+ * the same as long as nobody changes the skb.
+ */
+u32 srdma_backlog_charge(const struct sk_buff *skb)
+{
+	return max_t(u64, skb->truesize, bytes_pinned(skb) / PINS_MOST);
 }
 
 static bool pins_too_much(const struct sk_buff *skb)

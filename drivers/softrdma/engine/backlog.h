@@ -28,6 +28,7 @@ void srdma_backlog_put(struct srdma_backlog *backlog);
 bool srdma_backlog_draw(struct srdma_backlog *backlog);
 void srdma_backlog_return(struct srdma_backlog *backlog, u32 chunks);
 
+u32 srdma_backlog_charge(const struct sk_buff *skb);
 struct sk_buff *srdma_backlog_compact(struct sk_buff *skb);
 
 void srdma_backlog_init(void);

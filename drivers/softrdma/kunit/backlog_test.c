@@ -246,10 +246,13 @@ static void backlog__waits_in_memory_of_its_own(struct kunit *test)
 	struct sk_buff *skb = skb_in_page(test, 100), *waits;
 
 	KUNIT_EXPECT_TRUE(test, skb->head_frag);
+	/* As it is, it counts for the page: a quarter, as that may be four times it. */
+	KUNIT_EXPECT_EQ(test, srdma_backlog_charge(skb), SZ_8K);
 	waits = srdma_backlog_compact(skb);
 	KUNIT_ASSERT_NOT_NULL(test, waits);
 	KUNIT_EXPECT_FALSE(test, waits->head_frag);
 	KUNIT_EXPECT_LE(test, waits->truesize, SZ_2K);
+	KUNIT_EXPECT_EQ(test, srdma_backlog_charge(waits), waits->truesize);
 	KUNIT_EXPECT_EQ(test, waits->len, 100);
 	KUNIT_EXPECT_NULL(test, memchr_inv(waits->data, 0x5a, 100));
 	KUNIT_EXPECT_NULL(test, memchr_inv(waits->cb, 0x77, sizeof(waits->cb)));

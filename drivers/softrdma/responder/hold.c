@@ -20,7 +20,7 @@
 /* So many skbs, since a peer may have us look for the place of each among all. */
 #define HOLD_SKBS_MOST	2048
 
-/* So many bytes may pin more than they are charged. */
+/* While less is held, an skb that pins much is held as it is, and counts for more. */
 #define HELD_LOOSELY	SZ_1M
 
 static enum hrtimer_restart hold_over(struct hrtimer *timer)
@@ -93,28 +93,41 @@ static bool is_only_one(const struct sk_buff *skb)
 	return !in->left && in->index == 1;
 }
 
-/*
- * Of a packet that is alone its own skb, else a clone; NULL for want of memory. Few may
- * pin what they like, since those that are next to each other pin the same.
- */
+/* For each page that it pins it counts, though others may pin the same. */
+static bool is_held_loosely(struct srdma_qp *qp, const struct sk_buff *skb)
+{
+	return qp->recv.held < HELD_LOOSELY && !skb_has_frag_list(skb) &&
+	       srdma_engine_hold(&qp->recv, srdma_backlog_charge(skb));
+}
+
+/* Consumes @held. Returns it or its copy, which counts; NULL for want of memory. */
+static struct sk_buff *hold_compactly(struct srdma_qp *qp, struct sk_buff *held)
+{
+	struct sk_buff *compact = srdma_backlog_compact(held);
+
+	if (compact &&
+	    srdma_engine_hold(&qp->recv, srdma_backlog_charge(compact)))
+		return compact;
+	kfree_skb(compact ?: held);
+	return NULL;
+}
+
+/* Of a packet that is alone its own skb, else a clone; NULL for want of memory. */
 static struct sk_buff *put_aside(struct srdma_qp *qp, struct sk_buff *skb,
 				 u32 psn)
 {
-	bool loosely = qp->recv.held < HELD_LOOSELY;
-	struct sk_buff *held, *compact;
+	bool loosely = is_held_loosely(qp, skb);
+	struct sk_buff *held;
 
-	if (loosely && is_only_one(skb)) {
-		held = skb_get(skb);
-	} else {
-		held = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
-		if (!held)
-			return NULL;
+	if (loosely && is_only_one(skb))
+		return skb_get(skb);
+	held = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	if (held) {
 		srdma_packet_in_hold(held, psn);
+		return loosely ? held : hold_compactly(qp, held);
 	}
-	compact = loosely ? held : srdma_backlog_compact(held);
-	if (compact && srdma_engine_hold(&qp->recv, compact->truesize))
-		return compact;
-	kfree_skb(compact ?: held);
+	if (loosely)
+		srdma_engine_release(&qp->recv, srdma_backlog_charge(skb));
 	return NULL;
 }
 
@@ -177,7 +190,7 @@ static struct sk_buff *let_go(struct srdma_qp *qp)
 {
 	struct sk_buff *skb = __skb_dequeue(&qp->resp.held);
 
-	srdma_engine_release(&qp->recv, skb->truesize);
+	srdma_engine_release(&qp->recv, srdma_backlog_charge(skb));
 	return skb;
 }
 
