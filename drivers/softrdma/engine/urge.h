@@ -16,9 +16,9 @@ struct mm_struct;
 /**
  * struct srdma_urging - what looks after softirq of a CPU
  * @timer: looks whether softirq waits for a program
- * @turn: runs engines that a worker has; and makes softirq follow
- * @watches: the timer is started; written with bottom halves disabled, there, and by
- *	the timer
+ * @turn: runs engines that a worker has, and starts @timer again
+ * @watches: the timer is started, or @turn is to start it; written with bottom halves
+ *	disabled, there, and by the timer
  * @urged: how often softirq was urged that nobody has asked for; likewise
  */
 struct srdma_urging {

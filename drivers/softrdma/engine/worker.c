@@ -47,18 +47,28 @@ bool srdma_worker_waits(void)
 	return !llist_empty(this_cpu_ptr(&workers.engines));
 }
 
-/* Takes the oldest; the others keep their places. Returns NULL if there is none. */
-static struct srdma_engine *take_oldest(struct worker *worker)
+static void put_back(struct llist_node *engines)
 {
-	struct llist_node *oldest = llist_del_all(&worker->engines);
 	struct srdma_engine *engine, *next;
 
-	if (!oldest)
-		return NULL;
-	oldest = llist_reverse_order(oldest);
-	llist_for_each_entry_safe(engine, next, oldest->next, handed)
+	llist_for_each_entry_safe(engine, next, engines, handed)
 		srdma_engine_leave_to_worker(engine);
-	return llist_entry(oldest, struct srdma_engine, handed);
+}
+
+/* Runs each once, until time is up. Returns those that are left. */
+static struct llist_node *run_some(struct llist_node *engines, u64 until)
+{
+	struct srdma_engine *engine;
+
+	while (engines) {
+		engine = llist_entry(engines, struct srdma_engine, handed);
+		engines = engines->next;
+		if (!srdma_engine_leave_if_stopped(engine))
+			srdma_engine_run_owned(engine);
+		if (ktime_get_ns() >= until)
+			break;
+	}
+	return engines;
 }
 
 /**
@@ -70,15 +80,17 @@ static struct srdma_engine *take_oldest(struct worker *worker)
 void srdma_worker_stand_in(u64 until)
 {
 	struct worker *worker = this_cpu_ptr(&workers);
-	struct srdma_engine *engine;
+	struct llist_node *left, *again;
 
 	do {
-		engine = take_oldest(worker);
-		if (!engine)
-			break;
-		if (!srdma_engine_leave_if_stopped(engine))
-			srdma_engine_run_owned(engine);
-	} while (ktime_get_ns() < until);
+		left = llist_reverse_order(llist_del_all(&worker->engines));
+		left = run_some(left, until);
+	} while (srdma_worker_waits() && ktime_get_ns() < until);
+	if (left) {
+		again = llist_reverse_order(llist_del_all(&worker->engines));
+		put_back(left);
+		put_back(again);
+	}
 }
 
 int srdma_workers_init(void)
