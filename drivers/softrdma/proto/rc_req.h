@@ -213,11 +213,14 @@ struct srdma_rc_slow {
  * struct srdma_rc_delay - what a requester knows of a queue that does not mark
  * @top_ns: the longest round trip since the last loss; 0: none was measured
  * @full_ns: how long one is when the queue is full, or may be; 0: none has overflowed
+ * @holds: packets that a long path has room for, beside its queue, as the last round trip
+ *	says; 0 of a short one
  * @row: round trips in a row that were too long, up to a few
  */
 struct srdma_rc_delay {
 	u64 top_ns;
 	u64 full_ns;
+	u32 holds;
 	u8 row;
 };
 
@@ -358,7 +361,7 @@ struct srdma_rc_req_attr {
  * @rtt_again: by what was sent again: should the first copy only have been late, it
  *	is longer than it seems
  * @rtt_psn: its PSN
- * @rtt_una: una_psn when that was sent
+ * @rtt_through: what had got through when that was sent
  * @rtt_at: when that was sent, ns
  * @srtt_ns: smoothed round trip, 0 before the first measurement
  * @rttvar_ns: its mean deviation
@@ -460,7 +463,7 @@ struct srdma_rc_req {
 	bool rtt_timed;
 	bool rtt_again;
 	u32 rtt_psn;
-	u32 rtt_una;
+	u32 rtt_through;
 	u64 rtt_at;
 	u64 srtt_ns;
 	u64 rttvar_ns;

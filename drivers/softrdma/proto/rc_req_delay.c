@@ -8,6 +8,7 @@
  * many that share a slow line, some would always wait for that: those in flight take the
  * room of each packet that leaves, and one that is repeated finds none.
  */
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -57,12 +58,55 @@ static void learn(struct srdma_rc_delay *delay)
 }
 
 /* Answers to READs take as long as they are, and say little of a queue. */
-noinline void srdma_req_delay_loss(struct srdma_rc_req *req)
+static bool is_of_a_read(const struct srdma_rc_req *req)
 {
-	bool is_rd = srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
-	bool was_slow = srdma_req_is_slow(req);
-	bool is_full = !is_rd && (was_slow || overflows(req));
+	return srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
+}
 
+/* The longest round trip since the last loss, if one was measured. */
+static u64 recent_top(const struct srdma_rc_req *req)
+{
+	return max(req->delay.top_ns, req->srtt_ns);
+}
+
+/*
+ * Since the last loss, was half of the room in the queue left? Of a slow line, or of one
+ * that many share, what others send may have filled it meanwhile.
+ */
+static bool had_room(const struct srdma_rc_req *req)
+{
+	return recent_top(req) < req->rtt_min_ns / 2 + req->delay.full_ns / 2 &&
+	       req->cwnd_floor > SLOW_FLOOR;
+}
+
+noinline bool srdma_req_delay_by_chance(const struct srdma_rc_req *req)
+{
+	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS)
+		return false;
+	if (req->delay.full_ns)
+		return had_room(req);
+	return !srdma_req_is_slow(req) && (is_of_a_read(req) || !overflows(req));
+}
+
+/* What is sent, and never gets through, does not count. */
+noinline u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight)
+{
+	u64 least = req->rtt_min_ns;
+
+	return min_t(u64, div64_u64(flight * least, max(recent_top(req), least)),
+		     req->delay.holds);
+}
+
+/* What is lost by chance says nothing of the queue. */
+noinline void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance)
+{
+	bool was_slow = srdma_req_is_slow(req);
+	bool is_full = !is_of_a_read(req) && (was_slow || overflows(req));
+
+	if (by_chance) {
+		req->delay.top_ns = 0;
+		return;
+	}
 	if (is_full)
 		learn(&req->delay);
 	if (was_slow)

@@ -270,7 +270,13 @@ void srdma_req_slow_loss(struct srdma_rc_req *req);
 /* rc_req_delay.c */
 
 /* Something was lost: of a queue that was full? */
-void srdma_req_delay_loss(struct srdma_rc_req *req);
+void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance);
+
+/* Is what gets lost now, on a long path, rather not lost by a queue that is full? */
+bool srdma_req_delay_by_chance(const struct srdma_rc_req *req);
+
+/* Then the path is left full: of @flight what is not in its queue. */
+u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight);
 
 /* A queue has overflowed before: is a quarter of it full, or more? */
 bool srdma_req_delay_matters(const struct srdma_rc_req *req);
@@ -292,6 +298,12 @@ void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
 /* May what is sent, maybe again, be timed? */
 bool srdma_req_may_time(const struct srdma_rc_req *req, bool again);
 
+/* Behind what got through to the peer, as if there were no holes. */
+static inline u32 srdma_req_through(const struct srdma_rc_req *req)
+{
+	return srdma_psn_add(req->una_psn, req->held_all);
+}
+
 /* The answer to @psn measures a round trip; if it went @again, maybe of the first. */
 static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,
 				       bool again, u64 now)
@@ -299,7 +311,7 @@ static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,
 	req->rtt_timed = true;
 	req->rtt_again = again;
 	req->rtt_psn = psn;
-	req->rtt_una = req->una_psn;
+	req->rtt_through = srdma_req_through(req);
 	req->rtt_at = now;
 }
 

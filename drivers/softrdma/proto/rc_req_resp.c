@@ -87,12 +87,17 @@ static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 	bool probed = req->probe_out && pkt->psn == req->probe_psn;
 	u32 from = req->una_psn;
 
+	take_credits(req, pkt);
+	srdma_req_executed(req, srdma_psn_next(pkt->psn));
 	/* If there were holes, it would say so. */
 	req->held = 0;
 	req->held_all = 0;
-	take_credits(req, pkt);
-	srdma_req_executed(req, srdma_psn_next(pkt->psn));
+	/* A trip that ends here is told all that has got through. */
+	if (pkt->opcode == SRDMA_RC_SACK)
+		req->held_all = min_t(u32, pkt->aeth.held,
+				      srdma_req_dist(req, req->max_psn));
 	srdma_req_advance(req, now);
+	req->held_all = 0;
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_FAILED;
 	if (probed && req->una_psn != from && srdma_req_outstanding(req) &&

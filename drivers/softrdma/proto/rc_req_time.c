@@ -190,6 +190,18 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 	srdma_req_rearm(req);
 }
 
+/* In a trip that begins when little is on its way, little gets through. */
+static u32 smoothed(u32 holds, u32 now)
+{
+	return now > holds ? (holds + now + 1) / 2 : holds - (holds - now) / 4;
+}
+
+/* How many packets got through in the trip that is measured. */
+static u32 passed(const struct srdma_rc_req *req)
+{
+	return max(srdma_psn_diff(srdma_req_through(req), req->rtt_through), 0);
+}
+
 /*
  * Of a long path more may be on the way than @win_near, as long as it is not rather a
  * queue that made it long. When a trip is measured, twice what it delivered is on the
@@ -199,7 +211,7 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
  */
 static void widen(struct srdma_rc_req *req, u64 rtt)
 {
-	u64 delivered = srdma_psn_dist(req->rtt_una, req->una_psn);
+	u64 delivered = passed(req);
 	u32 holds, times;
 
 	if (!req->rtt_again && (!req->rtt_min_ns || rtt < req->rtt_min_ns))
@@ -207,6 +219,7 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS)
 		return;
 	holds = div64_u64(delivered * req->rtt_min_ns, rtt);
+	req->delay.holds = smoothed(req->delay.holds, holds);
 	if (rtt > 2 * req->rtt_min_ns) {
 		req->win_top = min(req->win_top, max(2 * holds, req->win_near));
 		req->cwnd = min(req->cwnd, req->win_top);
@@ -224,13 +237,16 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
  */
 static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 {
-	u64 passed = srdma_psn_dist(req->rtt_una, req->una_psn);
+	u64 packets = passed(req);
 
-	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS &&
-	    rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
-	    (passed >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
-		return SRDMA_REQ_CWND_FLOOR;
-	return clamp_t(u64, passed * CWND_FLOOR_NS / rtt, 1,
+	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS) {
+		if (rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
+		    (packets >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
+			return SRDMA_REQ_CWND_FLOOR;
+		packets = req->delay.holds;
+		rtt = req->rtt_min_ns;
+	}
+	return clamp_t(u64, packets * CWND_FLOOR_NS / rtt, 1,
 		       CWND_FLOOR_MOST);
 }
 
@@ -401,20 +417,29 @@ static u32 least_window(const struct srdma_rc_req *req)
 
 /*
  * Half of what was on the way when something got lost: the window itself says
- * nothing as long as there is not that much to send.
+ * nothing as long as there is not that much to send. But a long path that loses
+ * something by chance goes on being filled. (And a trip in which that is sent
+ * again would be taken for a longer one.)
  */
 void srdma_req_note_loss(struct srdma_rc_req *req)
 {
 	u32 flight = min(req->cwnd, srdma_req_dist(req, req->cur_psn));
+	u32 left = max(flight / 2, least_window(req));
+	bool by_chance;
 
 	if (req->recovering)
 		return;
+	by_chance = srdma_req_delay_by_chance(req);
+	if (by_chance)
+		left = max(left, srdma_req_delay_left(req, flight));
 	req->recovering = true;
 	req->recover_psn = req->cur_psn;
-	req->ssthresh = min(max(flight / 2, least_window(req)), req->win_max);
+	req->ssthresh = min(left, req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
-	srdma_req_delay_loss(req);
+	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS)
+		req->rtt_timed = false;
+	srdma_req_delay_loss(req, by_chance);
 }
 
 /* Nothing was heard for the ACK timeout: C9-139 and following. */

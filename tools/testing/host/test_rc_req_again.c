@@ -5,6 +5,7 @@
  */
 #include "req_fixture.h"
 #include "proto/packet.h"
+#include "proto/rc_req_priv.h"
 
 /* Twelve packets of three WRITEs are out. */
 static void begin_writes(void)
@@ -56,6 +57,32 @@ TEST(req_again__a_numbered_nak_asks_for_one_packet)
 	expect_again(5, 1, 9);
 	EXPECT(burst.b.ack_req);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* What got through in a trip, wherever there were holes meanwhile. */
+TEST(req_again__what_is_held_got_through)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 1, 1);
+	hole(1, 8, 1);
+	EXPECT_EQ(sack(0, 3, 9), SRDMA_REQ_SACK);
+	req.rtt_min_ns = 5 * MS;
+	req.delay.holds = 0;
+	srdma_req_time_trip(&req, psn(3), false, now);
+	now += 5 * MS;
+	/* Only the first hole was filled: what is behind the other one came before. */
+	no_holes();
+	EXPECT_EQ(sack(7, 3, 3), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.delay.holds, 1);
+	/* No more than was sent, whatever it says. */
+	srdma_req_time_trip(&req, psn(8), false, now);
+	now += 5 * MS;
+	EXPECT_EQ(sack(9, 3, 1000), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.delay.holds, 2);
+	/* What was overtaken is not believed beyond that. */
+	EXPECT_EQ(sack(10, 2, 1), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.held_all, 0);
 }
 
 /* What had only been late is answered sooner than the path is long. */

@@ -203,6 +203,169 @@ TEST(req_delay__a_loss_says_how_long_it_really_is)
 	EXPECT_EQ(req.delay.full_ns, 40 * MS);
 }
 
+/*
+ * A queue of 20 ms has overflowed behind a path of 10 ms that holds 30 packets. Since
+ * then the longest trip took 16 ms, and 32 packets are in flight again.
+ */
+static void begin_long_path(void)
+{
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 30 * MS);
+	srdma_req_note_loss(&req);
+	REQUIRE(req.delay.full_ns == 30 * MS);
+	req.recovering = false;
+	req.delay.holds = 30;
+	req.delay.top_ns = 16 * MS;
+	req.srtt_ns = 11 * MS;
+	req.cwnd_floor = 9;
+	req.cwnd = 32;
+	req.ssthresh = 32;
+	req.slow.win = 30 * PACKET;
+}
+
+/* More than half of the queue was empty: whatever lost it, that did not. */
+TEST(req_delay__losses_by_chance_leave_a_long_path_full)
+{
+	begin_long_path();
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 20);
+	EXPECT_EQ(req.ssthresh, 20);
+	EXPECT_EQ(req.slow.win, 30 * PACKET);
+	EXPECT_EQ(req.delay.full_ns, 30 * MS);
+	EXPECT_EQ(req.delay.top_ns, 0);
+	/* Since the next one no trip was measured. */
+	req.recovering = false;
+	req.cwnd = 32;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 29);
+	/* What is sent is not what gets through. */
+	begin_long_path();
+	req.delay.holds = 18;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 18);
+	/* Nor is less left than ever. */
+	begin_long_path();
+	req.delay.holds = 3;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 16);
+}
+
+TEST(req_delay__losses_by_chance_before_any_congestion)
+{
+	static const uint8_t ops[] = { SRDMA_WR_WRITE, SRDMA_WR_READ };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin_at(ops[i], 10 * MS, 12 * MS + 500 * US);
+		req.delay.holds = 30;
+		req.cwnd_floor = 9;
+		req.cwnd = 30;
+		srdma_req_note_loss(&req);
+		EXPECT_EQ(req.cwnd, 24);
+		EXPECT_EQ(req.delay.full_ns, 0);
+		EXPECT(!req.slow.win);
+	}
+	/* The queue is as short as ever: all that is on the way may stay. */
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 9 * MS);
+	req.delay.holds = 40;
+	req.cwnd_floor = 9;
+	req.cwnd = 30;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 30);
+	EXPECT_EQ(req.ssthresh, 30);
+}
+
+TEST(req_delay__what_is_no_chance)
+{
+	/* The queue was more than half full since the last loss, or before that. */
+	begin_long_path();
+	req.delay.top_ns = 20 * MS;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	req.delay.top_ns = 20 * MS - 1;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	req.delay.top_ns = 0;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	req.srtt_ns = 20 * MS;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	req.srtt_ns = 20 * MS - 1;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	/* Few get through: others may have filled it. */
+	req.cwnd_floor = 8;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	req.cwnd_floor = 9;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	/* Who is told by marks knows of no queue. */
+	req.delay.full_ns = 0;
+	req.srtt_ns = 10 * MS;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	req.slow.win = 0;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	/* A queue that may have overflowed for the first time. */
+	req.srtt_ns = 30 * MS;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	/* Short paths have other rules. */
+	req.srtt_ns = 2 * MS;
+	req.rtt_min_ns = 1 * MS;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	req.rtt_min_ns--;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	/* A READ takes as long as its answer. */
+	begin_at(SRDMA_WR_READ, 10 * MS, 30 * MS);
+	EXPECT(srdma_req_delay_by_chance(&req));
+}
+
+/* @packets get through in a trip of @took. */
+static void pass(uint32_t packets, uint64_t took)
+{
+	uint32_t last = srdma_psn_add(req.una_psn, packets - 1);
+
+	srdma_req_time_trip(&req, last, false, now);
+	now += took;
+	ack((last - FIRST) & 0xffffff);
+}
+
+/* In a trip that took three times the shortest a third of what passed is the path's. */
+TEST(req_delay__what_a_long_path_holds)
+{
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 20 * MS);
+	pass(30, 30 * MS);
+	EXPECT_EQ(req.delay.holds, 5);
+	req.slow.next_at = 0;
+	req.cwnd = 32;
+	send_all();
+	pass(18, 20 * MS);
+	EXPECT_EQ(req.delay.holds, 7);
+	/* A trip that began when little was on the way says little. */
+	send_all();
+	pass(3, 10 * MS);
+	EXPECT_EQ(req.delay.holds, 6);
+	begin_at(SRDMA_WR_WRITE, 10 * US, 20 * US);
+	pass(30, 30 * US);
+	EXPECT_EQ(req.delay.holds, 0);
+}
+
+/* A trip that is a quarter longer says no more of how much passes than the ones before. */
+TEST(req_delay__what_passes_of_a_long_path_is_known)
+{
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	req.delay.holds = 200;
+	pass(4, 13 * MS);
+	EXPECT_EQ(req.delay.holds, 151);
+	EXPECT_EQ(req.cwnd_floor, 15);
+}
+
+/* What is sent again would make it longer. */
+TEST(req_delay__a_loss_ends_a_long_trip_that_is_measured)
+{
+	begin_at(SRDMA_WR_WRITE, 1 * MS, 1 * MS);
+	srdma_req_time_trip(&req, psn(20), false, now);
+	srdma_req_note_loss(&req);
+	EXPECT(!req.rtt_timed);
+	begin_at(SRDMA_WR_WRITE, 1 * MS - 1, 1 * MS);
+	srdma_req_time_trip(&req, psn(20), false, now);
+	srdma_req_note_loss(&req);
+	EXPECT(req.rtt_timed);
+}
+
 /* Once it is known, it may be told again that it fills; but not by a single trip. */
 TEST(req_delay__begins_again_when_trips_are_long)
 {
