@@ -468,6 +468,13 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 	return take_read(req, pkt, now, act);
 }
 
+/* The first PSN that is missing of a READ without a hole. */
+static u32 first_missing(const struct srdma_rc_req *req,
+			 const struct srdma_rc_msg *msg)
+{
+	return srdma_psn_add(msg->psn, msg->done >> req->mtu_shift);
+}
+
 /* There is no hole, or the last one is filled. Is more of the READ to come? */
 static void go_on(struct srdma_rc_req *req, u32 idx, bool had_hole, u64 now)
 {
@@ -475,8 +482,11 @@ static void go_on(struct srdma_rc_req *req, u32 idx, bool had_hole, u64 now)
 
 	if (msg->cut) {
 		msg->cut = false;
-		srdma_req_lost(req, idx, now);
-		return;
+		/* Of what was not asked for yet nothing is lost. */
+		if (first_missing(req, msg) != srdma_msg_sent_end(req, msg)) {
+			srdma_req_lost(req, idx, now);
+			return;
+		}
 	}
 	if (had_hole)
 		msg->lost = false;

@@ -313,6 +313,31 @@ TEST(req_part__answer_to_a_probe_says_what_is_lost)
 	expect_asks(4, 8, true);
 }
 
+/* A probe filled the last hole: what is not asked for yet cannot be lost behind it. */
+TEST(req_part__not_begun_is_not_lost_with_those_in_front)
+{
+	begin_two_parts(20);
+	req.anew = true;
+	answer(0, 4);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	expect_asks(5, 6, true);
+	req.cwnd = 4;
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(5, 6, true);
+	answer(5, 6);
+	EXPECT_EQ(req.retry_left, 7);
+	req.cwnd = 8;
+	expect_asks(8, 12, false);
+	expect_asks(12, 16, false);
+	/* The next hole is asked for at once, as ever. */
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 8, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 10, MTU), SRDMA_REQ_PLACE);
+	expect_asks(9, 10, true);
+}
+
 /* A part that is asked for meanwhile belongs to no round of holes. */
 TEST(req_part__lost_again_while_new_parts_are_asked_for)
 {
