@@ -162,6 +162,8 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 		if (srdma_msg_is_rd(msg))
 			req->rd_out -= srdma_req_requests_of(msg);
 		req->una++;
+		if (unlikely(req->ahead) && req->una != req->fresh)
+			req->ahead -= srdma_msg_in_place(req, srdma_rc_req_msg(req, req->una));
 	}
 	if (req->rnr_open)
 		open_after_rnr(req, req->una - first);
@@ -384,7 +386,7 @@ static u32 on_the_way(const struct srdma_rc_req *req, u32 psn)
 	u32 sent = srdma_req_dist(req, psn);
 
 	/* What has come is not. */
-	return sent - min(sent, req->kept_count + req->held);
+	return sent - min(sent, req->kept_count + req->ahead + req->held);
 }
 
 /* Does the last packet of @b ask for an acknowledge? */
@@ -490,8 +492,8 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 
 	if (flight >= win)
 		return 0;
-	/* While there is a hole, no READ is begun of which not all could be kept. */
-	if (req->kept_count && srdma_msg_is_rd(msg) &&
+	/* While something is missing, no READ is begun of which not all could be kept. */
+	if (req->kept_count + req->ahead && srdma_msg_is_rd(msg) &&
 	    req->cur_psn == req->max_psn &&
 	    srdma_req_dist(req, srdma_msg_end(msg)) > SRDMA_REQ_KEPT)
 		return 0;

@@ -374,6 +374,8 @@ struct srdma_rc_req_attr {
  *	first one (srdma_rc_req_lacks_mend()); without it no data is kept behind a hole,
  *	and the peer is not told that this end knows selective acknowledges
  * @kept_count: READ responses in place behind a hole
+ * @ahead: responses of READs and atomics in place, up to the first hole of each, of
+ *	messages behind the oldest
  * @late: quarters of a round trip that a response may come late by; 0 as long as
  *	none has
  * @asks: READs and atomics, or parts, that were asked for again
@@ -474,6 +476,7 @@ struct srdma_rc_req {
 	bool anew;
 	u8 late;
 	u32 kept_count;
+	u32 ahead;
 	struct srdma_rc_req_mend *mend;
 	u64 late_at;
 	u32 asks;

@@ -71,6 +71,15 @@ static inline u32 srdma_msg_end(const struct srdma_rc_msg *msg)
 	return srdma_psn_add(msg->psn, msg->npsn);
 }
 
+/* Of a message that has begun: packets of its answer in place, up to the first hole. */
+static inline u32 srdma_msg_in_place(const struct srdma_rc_req *req,
+				     const struct srdma_rc_msg *msg)
+{
+	if (!srdma_msg_is_rd(msg))
+		return 0;
+	return msg->answered ? msg->npsn : msg->done >> req->mtu_shift;
+}
+
 /* Of a message that has begun: behind the last PSN of it that was sent. */
 static inline u32 srdma_msg_sent_end(const struct srdma_rc_req *req,
 				     const struct srdma_rc_msg *msg)

@@ -534,6 +534,7 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 	u32 end = srdma_psn_dist(msg->psn, act->psn) + 1;
 	u32 at = act->offset >> req->mtu_shift;
 	u32 high = max(msg->high, msg->done >> req->mtu_shift);
+	u32 before = srdma_msg_in_place(req, msg);
 	bool had_hole = msg->high;
 
 	/* It was only late: then all is coming that was asked for with it. */
@@ -541,6 +542,8 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);
 	srdma_req_keep(req, msg, at, end - at);
 	msg->answered = msg->done == msg->len;
+	if (act->idx != req->una)
+		req->ahead += srdma_msg_in_place(req, msg) - before;
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	srdma_req_advance(req, now);
 	if (msg->answered || srdma_req_dead(req))
@@ -597,6 +600,9 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 		placed_in_part(req, act, now);
 		return;
 	}
+	if (unlikely(act->idx != req->una))
+		req->ahead += srdma_psn_dist(msg->psn, act->psn) + 1 -
+			      (act->offset >> req->mtu_shift);
 	msg->done += act->len;
 	msg->answered = msg->op != SRDMA_WR_READ || msg->done == msg->len;
 	srdma_req_executed(req, srdma_psn_next(act->psn));

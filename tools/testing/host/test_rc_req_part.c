@@ -313,6 +313,76 @@ TEST(req_part__answer_to_a_probe_says_what_is_lost)
 	expect_asks(4, 8, true);
 }
 
+/* Three READs of four, of which the first lacks a packet, which is asked for again. */
+static void begin_three_reads(void)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 3, MTU), SRDMA_REQ_PLACE);
+	expect_asks(1, 2, true);
+	req.cwnd = 8;
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
+/* The window is for what is on its way: that does not wait for what is lost again. */
+TEST(req_part__behind_one_that_is_incomplete_is_not_in_flight)
+{
+	begin_three_reads();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 5, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.ahead, 3);
+	REQUIRE(EXPECT_EQ(next(), SRDMA_NEXT_SEND));
+	expect_burst(8, 1, 0, 4 * MTU, SRDMA_RC_READ_REQ);
+	/* When that has come, it is not counted twice. */
+	answer(1, 2);
+	EXPECT_EQ(req.una, 1);
+	EXPECT_EQ(req.ahead, 0);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.una, 2);
+	EXPECT_EQ(req.ahead, 0);
+}
+
+TEST(req_part__behind_one_that_is_incomplete_with_holes)
+{
+	begin_three_reads();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.ahead, 1);
+	EXPECT_EQ(req.kept_count, 3);
+	send_one();
+	expect_burst(5, 1, MTU, MTU, SRDMA_RC_READ_REQ);
+	answer(5, 6);
+	EXPECT_EQ(req.ahead, 3);
+	EXPECT_EQ(req.kept_count, 2);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.ahead, 4);
+	answer(1, 2);
+	EXPECT_EQ(req.una, 2);
+	EXPECT_EQ(req.ahead, 0);
+}
+
+/* Nothing more is begun than what could be kept if it lacked something, too. */
+TEST(req_part__behind_one_that_is_incomplete_none_too_long)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, MTU, 0);
+	push(SRDMA_WR_READ, MTU, 0);
+	EXPECT_EQ(send_all(), 2);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_ONLY, 1, MTU), SRDMA_REQ_PLACE);
+	expect_asks(0, 1, true);
+	EXPECT_EQ(req.kept_count, 0);
+	push(SRDMA_WR_READ, (SRDMA_REQ_KEPT - 1) * MTU, 0);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(0, 1);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+}
+
 /* A probe filled the last hole: what is not asked for yet cannot be lost behind it. */
 TEST(req_part__not_begun_is_not_lost_with_those_in_front)
 {

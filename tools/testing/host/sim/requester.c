@@ -339,6 +339,25 @@ void requester_timer(struct sim *s, struct node *n)
 	requester_run(s, n);
 }
 
+/* What has come of READs and atomics behind the oldest message. */
+static void check_ahead(struct sim *s, const struct node *n)
+{
+	u32 i, ahead = 0;
+
+	if (n->req.una == n->req.fresh || n->req.failing ||
+	    n->req.mode == SRDMA_REQ_ERROR)
+		return;
+	for (i = n->req.una + 1; i != n->req.fresh; i++) {
+		const struct srdma_rc_msg *msg = srdma_rc_req_msg(&n->req, i);
+
+		if (srdma_wr_infos[msg->op].flags & SRDMA_WRI_RD_ATOMIC)
+			ahead += msg->answered ? msg->npsn :
+						 msg->done / s->p.mtu;
+	}
+	SIM_CHECK(s, n->req.ahead == ahead, "%c counts %u packets ahead, not %u",
+		  'A' + n->id, n->req.ahead, ahead);
+}
+
 static void drained(struct sim *s, struct node *n)
 {
 	u32 i;
@@ -408,6 +427,7 @@ void requester_run(struct sim *s, struct node *n)
 		}
 		watch(n);
 	}
+	check_ahead(s, n);
 	retire(s, n);
 	watch(n);
 	set_timer(s, n);
