@@ -307,10 +307,15 @@ bool srdma_req_may_time(const struct srdma_rc_req *req, bool again)
  */
 static noinline void takes_no_less(struct srdma_rc_req *req, u64 rtt)
 {
+	u64 wait = two_trips(req, PROBE_FIRST_NS) << req->backoff;
+
 	if (rtt <= req->srtt_ns)
 		return;
 	begin_rtt(req, rtt);
 	req->rtt_guessed = true;
+	/* What doublings have shown is not to be doubled again. */
+	while (req->backoff && two_trips(req, PROBE_FIRST_NS) << req->backoff > wait)
+		req->backoff--;
 	set_floor(req, rtt);
 }
 

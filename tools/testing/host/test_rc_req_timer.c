@@ -396,6 +396,17 @@ static void time_a_second_copy(uint64_t known, uint8_t backoff, uint64_t took)
 	ack(1);
 }
 
+/* Twice the trip and four times its spread, of 5 ms, is 20 ms; they have shown 64 ms. */
+TEST(req_rtt__is_not_doubled_for_what_it_is_known_by)
+{
+	time_a_second_copy(1 * MS, 4, 5 * MS);
+	EXPECT_EQ(req.srtt_ns, 5 * MS);
+	EXPECT_EQ(req.backoff, 1);
+	time_a_second_copy(1 * MS, 4, 20 * MS);
+	EXPECT_EQ(req.srtt_ns, 20 * MS);
+	EXPECT_EQ(req.backoff, 0);
+}
+
 TEST(req_rtt__of_what_was_sent_twice_if_the_known_one_is_wrong)
 {
 	time_a_second_copy(MS, 2, 20 * MS);
