@@ -382,6 +382,7 @@ struct srdma_rc_req_attr {
  * @late_at: when what is late is taken for lost, ns; 0 for nothing
  * @asked_psn: first PSN of the READ or atomic that was last asked for again
  * @asked_end: behind its last one; @asked_psn if that was needed
+ * @asked_to: behind the last packet that was asked for of it
  * @asked_first: packets of answers asked for, of late
  * @asked_again: and those asked for again
  * @overfills: most of an answer was lost, and some of those since
@@ -482,6 +483,7 @@ struct srdma_rc_req {
 	u32 asks;
 	u32 asked_psn;
 	u32 asked_end;
+	u32 asked_to;
 	u32 asked_first;
 	u32 asked_again;
 	u32 again_out;

@@ -130,29 +130,31 @@ static noinline u32 note_part(const struct srdma_rc_req *req,
 
 /* An answer to this that is not needed shows that the first one was late. */
 static noinline void note_asked_again(struct srdma_rc_req *req,
-				      const struct srdma_burst *b, u32 end)
+				      const struct srdma_burst *b, u32 packets,
+				      u32 end)
 {
 	if (++req->asks % LATE_SHORTER_IN == 0 && req->late)
 		req->late--;
 	req->asked_psn = b->psn;
+	req->asked_to = srdma_psn_add(b->psn, packets);
 	req->asked_end = end;
 }
 
 u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 const struct srdma_burst *b)
 {
+	u32 packets = srdma_burst_packets(b->len, req->mtu_shift);
 	u32 end = srdma_msg_end(msg);
 	u32 asked;
 
 	if (b->resend)
-		note_asked_again(req, b, end);
-	srdma_req_count_asked(req, srdma_burst_packets(b->len, req->mtu_shift), b->resend);
+		note_asked_again(req, b, packets, end);
+	srdma_req_count_asked(req, packets, b->resend);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	asked = msg->npsn;
 	if (msg->op == SRDMA_WR_READ)
-		asked = srdma_psn_dist(msg->psn, b->psn) +
-			srdma_burst_packets(b->len, req->mtu_shift);
+		asked = srdma_psn_dist(msg->psn, b->psn) + packets;
 	if (asked > msg->high)
 		msg->far = asked;
 	/* What is new is not of the round. */

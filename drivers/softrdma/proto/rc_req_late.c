@@ -78,6 +78,30 @@ bool srdma_req_lost(struct srdma_rc_req *req, u32 idx, u64 now)
 	return true;
 }
 
+/*
+ * A peer answers what was asked for again as it is asked, and older messages first. So
+ * what of these was asked for before @psn, and has not come, is lost once more.
+ */
+noinline void srdma_req_came_again(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
+{
+	u32 look, i = req->una;
+
+	if (!req->anew || srdma_psn_before(psn, req->asked_psn) ||
+	    !srdma_psn_before(psn, req->asked_to))
+		return;
+	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && i != idx && i != req->fresh;
+	     look++, i++) {
+		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, i);
+
+		if (!msg->high || msg->asked <= msg->done >> req->mtu_shift)
+			continue;
+		if (srdma_req_may_be_late(req, now))
+			msg->asked = 0;
+		else
+			srdma_req_lost(req, i, now);
+	}
+}
+
 noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
 {
 	struct srdma_rc_msg *msg;

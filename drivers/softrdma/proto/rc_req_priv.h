@@ -243,6 +243,9 @@ void srdma_req_ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now);
 /* Asks at once for what is lost of @idx, if that is allowed; returns whether. */
 bool srdma_req_lost(struct srdma_rc_req *req, u32 idx, u64 now);
 
+/* @psn of READ @idx, which is not the oldest, has come. Was it asked for last? */
+void srdma_req_came_again(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now);
+
 /* What is late has had its time: ask for it. */
 void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
 

@@ -535,6 +535,7 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 	u32 at = act->offset >> req->mtu_shift;
 	u32 high = max(msg->high, msg->done >> req->mtu_shift);
 	u32 before = srdma_msg_in_place(req, msg);
+	bool behind = act->idx != req->una;
 	bool had_hole = msg->high;
 
 	/* It was only late: then all is coming that was asked for with it. */
@@ -542,11 +543,15 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);
 	srdma_req_keep(req, msg, at, end - at);
 	msg->answered = msg->done == msg->len;
-	if (act->idx != req->una)
+	if (behind)
 		req->ahead += srdma_msg_in_place(req, msg) - before;
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	srdma_req_advance(req, now);
-	if (msg->answered || srdma_req_dead(req))
+	if (srdma_req_dead(req))
+		return;
+	if (behind)
+		srdma_req_came_again(req, act->idx, act->psn, now);
+	if (msg->answered)
 		return;
 	if (msg->high)
 		mend(req, act->idx, at, end, high, now);

@@ -484,3 +484,59 @@ TEST(req_hole__run_from_the_first_hole_on)
 	expect_placed(6, 8);
 	expect_read_retired();
 }
+
+/* The second packets of @reads READs of four are missing, and were asked for again. */
+static void begin_holes(uint32_t reads)
+{
+	uint32_t i;
+
+	begin(NULL);
+	for (i = 0; i < reads; i++)
+		push(SRDMA_WR_READ, 4 * MTU, 0);
+	send_all();
+	req.anew = true;
+	for (i = 0; i < 4 * reads; i += 4) {
+		EXPECT_EQ(place_resp(i, MTU), SRDMA_REQ_PLACE);
+		EXPECT_EQ(place_resp(i + 2, MTU), SRDMA_REQ_PLACE);
+		send_one();
+		expect_burst(i + 1, 1, MTU, MTU, SRDMA_RC_READ_REQ);
+		EXPECT_EQ(place_resp(i + 3, MTU), SRDMA_REQ_PLACE);
+	}
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* What was asked for after it has come: then it will not. */
+TEST(req_hole__of_an_older_read_is_lost_again)
+{
+	begin_holes(3);
+	EXPECT_EQ(req.retry_left, 6);
+	/* That may be the answer to what was asked for before. */
+	EXPECT_EQ(part(5, true), SRDMA_REQ_PLACE);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT_EQ(part(9, true), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.retry_left, 5);
+	expect_asks(1, 2);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* Nor of a peer that may forget what is in front. */
+TEST(req_hole__of_an_older_read_that_may_be_forgotten)
+{
+	begin_holes(2);
+	req.anew = false;
+	EXPECT_EQ(part(5, false), SRDMA_REQ_PLACE);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* Where the order changes, it is given some time. */
+TEST(req_hole__of_an_older_read_may_be_late)
+{
+	begin_holes(2);
+	req.late = 2;
+	req.srtt_ns = 80 * US;
+	EXPECT_EQ(part(5, true), SRDMA_REQ_PLACE);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT_EQ(req.deadline, now + 40 * US);
+	EXPECT_EQ(expire(), SRDMA_TIMER_LATE);
+	expect_asks(1, 2);
+}
