@@ -221,6 +221,9 @@ DOOR(srdma_store_uninit);
 #include "objects/effects.c"
 
 #include "memory/access.c"
+#include "memory/check.c"
+#include "memory/skb_walk.c"
+#include "memory/invalidate.c"
 #include "memory/explain.c"
 #include "memory/keys.c"
 #include "memory/loan.c"

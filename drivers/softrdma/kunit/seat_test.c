@@ -5,6 +5,7 @@
 #include <kunit/test.h>
 
 #include "kunit/test_world.h"
+#include "memory/access.h"
 #include "verbs/mr.h"
 
 static struct srdma_mr *make_dma(struct kunit *test)
@@ -131,6 +132,127 @@ static void seat__none_for_fast_regions(struct kunit *test)
 	srdma_test_end_region(test, mr);
 }
 
+/* A word of kernel memory, read as a peer would. */
+static enum srdma_mem_why next_read(struct kunit *test, struct srdma_mem_iter *it,
+				    u32 key, u32 access)
+{
+	struct srdma_test_world *w = test->priv;
+	static struct srdma_mem_who who;
+	u8 *word = srdma_test_byte_of(w, 0);
+
+	who = w->who;
+	who.pd = &w->kernel;
+	return srdma_mem_next_remote(it, &who, key, (uintptr_t)word,
+				     sizeof(u64), access);
+}
+
+/* It is entered once, and left at the end. */
+static void rest__keeps_the_seat(struct kunit *test)
+{
+	struct srdma_mr *mr = make_dma(test);
+	struct srdma_mem_iter it;
+	int i;
+
+	srdma_mem_init(&it);
+	local_bh_disable();
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+						IB_ACCESS_REMOTE_READ),
+				SRDMA_MEM_OK);
+		srdma_mem_rest(&it);
+		KUNIT_EXPECT_EQ(test, seats_taken(&mr->key), 1);
+		KUNIT_EXPECT_EQ(test, it.span.left, 0);
+	}
+	srdma_mem_end(&it);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, seats_taken(&mr->key), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->key.gate), 0);
+	srdma_test_end_region(test, mr);
+}
+
+/* Rights are asked for each time, and another key is looked up. */
+static void rest__is_asked_each_time(struct kunit *test)
+{
+	struct srdma_mr *mr = make_dma(test), *other = make_dma(test);
+	struct srdma_mem_iter it;
+
+	srdma_mem_init(&it);
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_OK);
+	srdma_mem_rest(&it);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_WRITE),
+			SRDMA_MEM_ACCESS);
+	KUNIT_EXPECT_EQ(test, seats_taken(&mr->key), 0);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_OK);
+	srdma_mem_rest(&it);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, other->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, seats_taken(&mr->key), 0);
+	KUNIT_EXPECT_EQ(test, seats_taken(&other->key), 1);
+	srdma_mem_rest(&it);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key ^ 1,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_KEY);
+	KUNIT_EXPECT_EQ(test, seats_taken(&other->key), 0);
+	srdma_mem_end(&it);
+	local_bh_enable();
+	srdma_test_end_region(test, other);
+	srdma_test_end_region(test, mr);
+}
+
+/* Who has entered is waited for, and comes in no more when it has left. */
+static void rest__behind_a_closed_gate(struct kunit *test)
+{
+	struct srdma_mr *mr = make_dma(test);
+	struct srdma_mem_iter it;
+
+	srdma_mem_init(&it);
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_OK);
+	srdma_mem_rest(&it);
+	spin_lock(&mr->key.lock);
+	srdma_key_close(&mr->key, SRDMA_KEY_FREE, SRDMA_BY_REREG);
+	spin_unlock(&mr->key.lock);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_OK);
+	srdma_mem_end(&it);
+	KUNIT_EXPECT_EQ(test, next_read(test, &it, mr->key.key,
+					IB_ACCESS_REMOTE_READ), SRDMA_MEM_KEY);
+	srdma_mem_end(&it);
+	local_bh_enable();
+	srdma_key_drain(&mr->key);
+	srdma_test_end_region(test, mr);
+}
+
+/* Whoever waits for these does not sleep. */
+static void rest__none_in_fast_regions(struct kunit *test)
+{
+	struct srdma_test_world *w = test->priv;
+	struct srdma_mr *mr = srdma_test_make_region(test, &w->pd, 0,
+						     IB_ACCESS_REMOTE_READ);
+	struct srdma_sge sge = { .length = 8, .lkey = mr->key.key };
+	struct srdma_mem_span span = {};
+	struct srdma_mem_iter it;
+
+	srdma_mem_init(&it);
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, srdma_mem_next_remote(&it, &w->who, mr->key.key,
+						    0, 8, IB_ACCESS_REMOTE_READ),
+			SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->key.gate), 1);
+	srdma_mem_rest(&it);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->key.gate), 0);
+	srdma_mem_end(&it);
+	KUNIT_EXPECT_EQ(test, srdma_mem_check_next(&span, &w->who, &sge, 1, 0),
+			SRDMA_MEM_OK);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->key.gate), 0);
+	local_bh_enable();
+	srdma_test_end_region(test, mr);
+}
+
 static struct kunit_case seat_cases[] = {
 	KUNIT_CASE(seat__leaves_the_region_alone),
 	KUNIT_CASE(seat__dereg_waits),
@@ -138,6 +260,10 @@ static struct kunit_case seat_cases[] = {
 	KUNIT_CASE(seat__none_is_left),
 	KUNIT_CASE(seat__closed_gate),
 	KUNIT_CASE(seat__none_for_fast_regions),
+	KUNIT_CASE(rest__keeps_the_seat),
+	KUNIT_CASE(rest__is_asked_each_time),
+	KUNIT_CASE(rest__behind_a_closed_gate),
+	KUNIT_CASE(rest__none_in_fast_regions),
 	{}
 };
 

@@ -6,6 +6,8 @@
 
 #include "compat/compat.h"
 #include "kunit/test_world.h"
+#include "memory/check.h"
+#include "memory/invalidate.h"
 #include "verbs/mr.h"
 
 static enum hrtimer_restart leave(struct hrtimer *timer)

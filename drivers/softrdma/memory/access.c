@@ -43,6 +43,15 @@ static enum srdma_mem_why check_key(const struct srdma_key *key,
 	return SRDMA_MEM_OK;
 }
 
+/* It has been checked, and @span is behind its gate. */
+static void fill_span(struct srdma_mem_span *span, const struct srdma_key *key,
+		      u64 va, u64 len)
+{
+	span->map = key->map->blocks ? key->map : NULL;
+	span->pos = key->offset + (va - key->start);
+	span->left = len;
+}
+
 static enum srdma_mem_why enter_key(struct srdma_mem_span *span,
 				    struct srdma_key *key,
 				    const struct srdma_mem_who *who,
@@ -60,10 +69,32 @@ static enum srdma_mem_why enter_key(struct srdma_mem_span *span,
 	}
 	span->key = key;
 	span->seat = seat;
-	span->map = key->map->blocks ? key->map : NULL;
-	span->pos = key->offset + (va - key->start);
-	span->left = len;
+	fill_span(span, key, va, len);
 	return SRDMA_MEM_OK;
+}
+
+/*
+ * Is @span behind the gate of this key already? As long as it is, the key stays what
+ * it is, whatever the number is that others may look up.
+ */
+static bool has_entered(const struct srdma_mem_span *span, u32 number)
+{
+	return span->key && span->key->key == number;
+}
+
+/* enter_key() where has_entered(): it stays behind the gate, or leaves. */
+static enum srdma_mem_why stay_with_key(struct srdma_mem_span *span,
+					const struct srdma_mem_who *who,
+					u32 number, u64 va, u64 len, u32 access)
+{
+	enum srdma_mem_why why;
+
+	why = check_key(span->key, who, number, va, len, access);
+	if (why)
+		span_close(span);
+	else
+		fill_span(span, span->key, va, len);
+	return why;
 }
 
 /*
@@ -75,13 +106,14 @@ static bool is_trusted(const struct srdma_mem_who *who)
 	return !who->pd->uobject;
 }
 
-/* A range of a work request's own memory. */
-static enum srdma_mem_why open_local(struct srdma_mem_span *span,
-				     const struct srdma_mem_who *who,
-				     const struct srdma_sge *sge, u32 access)
+/* open_local() where the key is another one than before, or the first. */
+static __always_inline enum srdma_mem_why
+look_up_local(struct srdma_mem_span *span, const struct srdma_mem_who *who,
+	      const struct srdma_sge *sge, u32 access)
 {
 	struct srdma_key *key;
 
+	span_close(span);
 	if (sge->lkey == SRDMA_KEY_KERNEL && is_trusted(who)) {
 		*span = (struct srdma_mem_span) {
 			.pos = sge->addr,
@@ -97,6 +129,17 @@ static enum srdma_mem_why open_local(struct srdma_mem_span *span,
 			 access);
 }
 
+/* A range of a work request's own memory; @span may be that of one before. */
+static __always_inline enum srdma_mem_why
+open_local(struct srdma_mem_span *span, const struct srdma_mem_who *who,
+	   const struct srdma_sge *sge, u32 access)
+{
+	if (has_entered(span, sge->lkey))
+		return stay_with_key(span, who, sge->lkey, sge->addr,
+				     sge->length, access);
+	return look_up_local(span, who, sge, access);
+}
+
 /*
  * A kernel consumer that gives its peers a key of all memory trusts them; but
  * an address that is none is their mistake and shall not be ours.
@@ -105,6 +148,27 @@ static bool is_memory(const struct srdma_mem_span *span)
 {
 	return virt_addr_valid((void *)(uintptr_t)span->pos) &&
 	       virt_addr_valid((void *)(uintptr_t)(span->pos + span->left - 1));
+}
+
+/* A range that a peer names; @span is behind no gate. */
+static __always_inline enum srdma_mem_why
+look_up_remote(struct srdma_mem_span *span, const struct srdma_mem_who *who,
+	       u32 rkey, u64 va, u64 len, u32 access)
+{
+	struct srdma_key *key = srdma_key_find(who->keys, rkey);
+
+	return key ? enter_key(span, key, who, rkey, va, len, access) :
+		     SRDMA_MEM_KEY;
+}
+
+/* Of a range that is allowed. */
+static __always_inline enum srdma_mem_why
+must_be_memory(struct srdma_mem_span *span)
+{
+	if (span->map || is_memory(span))
+		return SRDMA_MEM_OK;
+	span_close(span);
+	return SRDMA_MEM_RANGE;
 }
 
 /**
@@ -122,20 +186,42 @@ enum srdma_mem_why srdma_mem_begin_remote(struct srdma_mem_iter *it,
 					  u32 access)
 {
 	enum srdma_mem_why why;
-	struct srdma_key *key;
 
 	*it = (struct srdma_mem_iter) { .who = who, .access = access };
 	if (!len)
 		return SRDMA_MEM_OK;
-	key = srdma_key_find(who->keys, rkey);
-	if (!key)
-		return SRDMA_MEM_KEY;
-	why = enter_key(&it->span, key, who, rkey, va, len, access);
-	if (!why && !it->span.map && !is_memory(&it->span)) {
-		span_close(&it->span);
-		why = SRDMA_MEM_RANGE;
+	why = look_up_remote(&it->span, who, rkey, va, len, access);
+	return why ?: must_be_memory(&it->span);
+}
+
+/**
+ * srdma_mem_next_remote - srdma_mem_begin_remote() with an iterator that rests
+ * @it: iterator, which srdma_mem_rest() has left, or srdma_mem_init(); whatever the
+ *	result is, it may be used so again, and is to be ended once
+ * @who: queue pair that was asked, always the same
+ * @rkey: key
+ * @va: first address
+ * @len: bytes, not 0
+ * @access: IB_ACCESS_REMOTE_*
+ */
+enum srdma_mem_why srdma_mem_next_remote(struct srdma_mem_iter *it,
+					 const struct srdma_mem_who *who,
+					 u32 rkey, u64 va, u64 len, u32 access)
+{
+	struct srdma_mem_span *span = &it->span;
+	enum srdma_mem_why why;
+
+	it->who = who;
+	it->num_sge = 0;
+	it->access = access;
+	it->run = 0;
+	if (has_entered(span, rkey)) {
+		why = stay_with_key(span, who, rkey, va, len, access);
+	} else {
+		span_close(span);
+		why = look_up_remote(span, who, rkey, va, len, access);
 	}
-	return why;
+	return why ?: must_be_memory(span);
 }
 
 /**
@@ -163,6 +249,24 @@ enum srdma_mem_why srdma_mem_begin_region(struct srdma_mem_iter *it,
 	return why;
 }
 
+/*
+ * As srdma_mem_begin_list() below, with an iterator that rests; @who is the same as
+ * before. It is to be ended once, behind the last walk.
+ */
+void srdma_mem_next_list(struct srdma_mem_iter *it,
+			 const struct srdma_mem_who *who,
+			 const struct srdma_sge *sge, u32 num_sge, u32 access,
+			 const struct srdma_mem_pos *from)
+{
+	it->who = who;
+	it->sge = sge;
+	it->num_sge = num_sge;
+	it->access = access;
+	it->pos = from ? *from : (struct srdma_mem_pos) {};
+	it->span.left = 0;
+	it->run = 0;
+}
+
 /**
  * srdma_mem_begin_list - begin to walk over the pieces of a work request
  * @it: iterator
@@ -179,15 +283,9 @@ void srdma_mem_begin_list(struct srdma_mem_iter *it,
 			  const struct srdma_sge *sge, u32 num_sge, u32 access,
 			  const struct srdma_mem_pos *from)
 {
-	it->who = who;
-	it->sge = sge;
-	it->num_sge = num_sge;
-	it->access = access;
-	it->pos = from ? *from : (struct srdma_mem_pos) {};
 	/* The rest means nothing before there is a piece: this is for each message. */
-	it->span.key = NULL;
-	it->span.left = 0;
-	it->run = 0;
+	srdma_mem_init(it);
+	srdma_mem_next_list(it, who, sge, num_sge, access, from);
 }
 
 /* A walk over a buffer of the kernel's own, inline data for example. */
@@ -206,13 +304,30 @@ void srdma_mem_end(struct srdma_mem_iter *it)
 	it->run = 0;
 }
 
-/* Goes on to the next piece that has bytes left; not for each packet. */
-static enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
+/**
+ * srdma_mem_rest - end a walk, and stay ready for another one with the same key
+ * @it: iterator, to be used with srdma_mem_next_list() or srdma_mem_next_remote()
+ *
+ * It stays behind the gate if its access has a seat, and has to leave soon: who waits for
+ * it sleeps.
+ */
+void srdma_mem_rest(struct srdma_mem_iter *it)
+{
+	if (!it->span.seat)
+		span_close(&it->span);
+	it->span.left = 0;
+	it->run = 0;
+}
+
+/*
+ * Goes on to the next piece that has bytes left; not for each packet. Not inlined: ranges
+ * that a peer names would pay for its registers.
+ */
+static noinline enum srdma_mem_why next_piece(struct srdma_mem_iter *it)
 {
 	const struct srdma_sge *sge;
 	enum srdma_mem_why why;
 
-	span_close(&it->span);
 	while (it->pos.idx < it->num_sge) {
 		sge = &it->sge[it->pos.idx];
 		if (it->pos.within < sge->length) {
@@ -426,45 +541,6 @@ enum srdma_mem_why srdma_mem_copy(struct srdma_mem_iter *dst,
 }
 
 /**
- * srdma_skb_walk_begin - begin to walk over an skb
- * @walk: walk; to be ended before bottom halves are enabled
- * @skb: skb, not changed while the walk is on
- */
-void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb)
-{
-	walk->skb = skb;
-	walk->data = skb->data;
-	walk->at = 0;
-	walk->len = skb_headlen(skb);
-	walk->beyond = false;
-}
-
-void srdma_skb_walk_end(struct srdma_skb_walk *walk)
-{
-	if (walk->beyond)
-		skb_abort_seq_read(&walk->st);
-}
-
-/* Finds the bytes from @off on, which are not among those found last. */
-void srdma_skb_walk_find(struct srdma_skb_walk *walk, u32 off)
-{
-	struct sk_buff *skb = walk->skb;
-
-	/* The core's walker would not notice. */
-	if (off < walk->at) {
-		srdma_skb_walk_end(walk);
-		srdma_skb_walk_begin(walk, skb);
-	}
-	if (off - walk->at < walk->len)
-		return;
-	if (!walk->beyond)
-		skb_prepare_seq_read(skb, 0, skb->len, &walk->st);
-	walk->beyond = true;
-	walk->at = off;
-	walk->len = skb_seq_read(off, &walk->data, &walk->st);
-}
-
-/**
  * srdma_mem_write_skb - copy from an skb into the memory
  * @it: iterator
  * @walk: walk over the skb; going back makes it start again
@@ -516,38 +592,35 @@ enum srdma_mem_why srdma_mem_skip(struct srdma_mem_iter *it, u32 len)
 	return SRDMA_MEM_OK;
 }
 
-/* Would a walk over all pieces of a work request succeed at present? */
-enum srdma_mem_why srdma_mem_check_list(const struct srdma_mem_who *who,
+/**
+ * srdma_mem_check_next - would a walk over these pieces succeed at present?
+ * @span: of the last piece that was asked for in this run; zeroed at first. It stays
+ *	behind the gate if its access has a seat; srdma_mem_leave() is to follow soon
+ * @who: queue that the work request was posted to, always the same
+ * @sge: pieces
+ * @num_sge: their number
+ * @access: 0 to read, IB_ACCESS_LOCAL_WRITE to write
+ */
+enum srdma_mem_why srdma_mem_check_next(struct srdma_mem_span *span,
+					const struct srdma_mem_who *who,
 					const struct srdma_sge *sge,
 					u32 num_sge, u32 access)
 {
-	struct srdma_mem_span span = {};
-	enum srdma_mem_why why;
+	enum srdma_mem_why why = SRDMA_MEM_OK;
 	u32 i;
 
-	for (i = 0; i < num_sge; i++) {
-		if (!sge[i].length)
-			continue;
-		why = open_local(&span, who, &sge[i], access);
-		if (why)
-			return why;
-		span_close(&span);
-	}
-	return SRDMA_MEM_OK;
+	for (i = 0; i < num_sge && !why; i++)
+		if (sge[i].length)
+			why = open_local(span, who, &sge[i], access);
+	if (!span->seat)
+		span_close(span);
+	return why;
 }
 
-/* Would srdma_mem_begin_remote() succeed at present? */
-enum srdma_mem_why srdma_mem_check_remote(const struct srdma_mem_who *who,
-					  u32 rkey, u64 va, u64 len,
-					  u32 access)
+/* What srdma_mem_check_next() is behind the gate of, if it is. */
+void srdma_mem_leave(struct srdma_mem_span *span)
 {
-	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
-
-	why = srdma_mem_begin_remote(&it, who, rkey, va, len, access);
-	if (!why)
-		srdma_mem_end(&it);
-	return why;
+	span_close(span);
 }
 
 /*
@@ -624,33 +697,4 @@ enum srdma_mem_why srdma_mem_store(struct srdma_mem_iter *it,
 	/* Pairs with the acquire of a reader that polls this word. */
 	smp_store_release(word, copy);
 	return SRDMA_MEM_OK;
-}
-
-/**
- * srdma_mem_invalidate - execute a local or remote invalidation
- * @who: QP that the request was posted to, or has come to
- * @number: key
- * @remote: the peer asks for it
- *
- * Called with bottom halves disabled and no iterator begun: it waits until no
- * access with that key is under way on any CPU.
- */
-enum srdma_mem_why srdma_mem_invalidate(const struct srdma_mem_who *who,
-					u32 number, bool remote)
-{
-	struct srdma_key *key = srdma_key_find(who->keys, number);
-
-	if (!key)
-		return SRDMA_MEM_KEY;
-	switch ((enum srdma_key_kind)key->kind) {
-	case SRDMA_KEY_MR:
-		return srdma_mr_invalidate(who,
-					   container_of(key, struct srdma_mr,
-							key), number, remote);
-	case SRDMA_KEY_MW:
-		return srdma_mw_invalidate(who,
-					   container_of(key, struct srdma_mw,
-							key), number, remote);
-	}
-	return SRDMA_MEM_KEY;
 }

@@ -13,13 +13,25 @@
  * with bottom halves disabled from begin to end, since it may be inside the
  * gate of a key. The position is kept from burst to burst, so that no burst
  * of a long message walks over the pieces before it.
+ *
+ * Where many short messages use the same memory, one iterator serves a run of them. It
+ * rests in between, behind the gate of the key: the key is checked but not looked up for
+ * each of them. It does not rest while anything may start another engine, or goes to
+ * the network:
+ *
+ *	srdma_mem_init(&it);
+ *	for each of them {
+ *		srdma_mem_next_list(&it, who, wqe->sge, wqe->num_sge, access, NULL);
+ *		why = srdma_mem_write(&it, buf, len);
+ *		srdma_mem_rest(&it);
+ *	}
+ *	srdma_mem_end(&it);
  */
 #ifndef SRDMA_ACCESS_H
 #define SRDMA_ACCESS_H
 
-#include <linux/skbuff.h>
-
 #include "memory/keys.h"
+#include "memory/skb_walk.h"
 #include "queues/wqe.h"
 
 /**
@@ -74,23 +86,15 @@ struct srdma_mem_iter {
 	u32 run;
 };
 
-/**
- * struct srdma_skb_walk - a walk over the bytes of an skb, made for going forward
- * @skb: skb
- * @data: bytes found last
- * @at: their offset in the skb
- * @len: their number
- * @beyond: behind the linear part, where the core's walker finds them
- * @st: of that one
- */
-struct srdma_skb_walk {
-	struct sk_buff *skb;
-	const u8 *data;
-	u32 at;
-	u32 len;
-	bool beyond;
-	struct skb_seq_state st;
-};
+/* It is behind no gate, and rests. */
+static inline void srdma_mem_init(struct srdma_mem_iter *it)
+{
+	it->pos = (struct srdma_mem_pos) {};
+	it->span.key = NULL;
+	it->span.seat = NULL;
+	it->span.left = 0;
+	it->run = 0;
+}
 
 void srdma_mem_begin_list(struct srdma_mem_iter *it,
 			  const struct srdma_mem_who *who,
@@ -103,6 +107,15 @@ srdma_mem_begin_remote(struct srdma_mem_iter *it,
 enum srdma_mem_why __must_check
 srdma_mem_begin_region(struct srdma_mem_iter *it,
 		       const struct srdma_mem_who *who, u32 rkey, u32 access);
+void srdma_mem_next_list(struct srdma_mem_iter *it,
+			 const struct srdma_mem_who *who,
+			 const struct srdma_sge *sge, u32 num_sge, u32 access,
+			 const struct srdma_mem_pos *from);
+enum srdma_mem_why __must_check
+srdma_mem_next_remote(struct srdma_mem_iter *it,
+		      const struct srdma_mem_who *who, u32 rkey, u64 va,
+		      u64 len, u32 access);
+void srdma_mem_rest(struct srdma_mem_iter *it);
 void srdma_mem_begin_kernel(struct srdma_mem_iter *it, void *addr, u32 len);
 void srdma_mem_end(struct srdma_mem_iter *it);
 
@@ -125,11 +138,10 @@ enum srdma_mem_why __must_check
 srdma_mem_skip(struct srdma_mem_iter *it, u32 len);
 
 enum srdma_mem_why __must_check
-srdma_mem_check_list(const struct srdma_mem_who *who,
+srdma_mem_check_next(struct srdma_mem_span *span,
+		     const struct srdma_mem_who *who,
 		     const struct srdma_sge *sge, u32 num_sge, u32 access);
-enum srdma_mem_why __must_check
-srdma_mem_check_remote(const struct srdma_mem_who *who, u32 rkey, u64 va,
-		       u64 len, u32 access);
+void srdma_mem_leave(struct srdma_mem_span *span);
 
 enum srdma_mem_why __must_check
 srdma_mem_fetch_add(struct srdma_mem_iter *it, u64 add, u64 *orig);
@@ -138,27 +150,5 @@ srdma_mem_cmp_swap(struct srdma_mem_iter *it, u64 compare, u64 swap,
 		   u64 *orig);
 enum srdma_mem_why __must_check
 srdma_mem_store(struct srdma_mem_iter *it, const void *value);
-
-enum srdma_mem_why __must_check
-srdma_mem_invalidate(const struct srdma_mem_who *who, u32 key, bool remote);
-
-void srdma_skb_walk_begin(struct srdma_skb_walk *walk, struct sk_buff *skb);
-void srdma_skb_walk_find(struct srdma_skb_walk *walk, u32 off);
-void srdma_skb_walk_end(struct srdma_skb_walk *walk);
-
-/* Bytes of the skb from @off on; lowers @len to what is contiguous there. */
-static inline const void *srdma_skb_walk_to(struct srdma_skb_walk *walk,
-					    u32 off, u32 *len)
-{
-	u32 within = off - walk->at;
-
-	/* Also where @off lies before them. */
-	if (within >= walk->len) {
-		srdma_skb_walk_find(walk, off);
-		within = off - walk->at;
-	}
-	*len = min(*len, walk->len - within);
-	return walk->data + within;
-}
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include <linux/ktime.h>
 
+#include "memory/check.h"
 #include "memory/explain.h"
 #include "memory/keys.h"
 #include "memory/page_map.h"

@@ -153,8 +153,8 @@ static_assert(IS_ALIGNED(offsetof(struct srdma_key, lock), SMP_CACHE_BYTES));
 
 /*
  * Seats of a CPU. An access has bottom halves disabled, and has two iterators at
- * most, one of which looks at a key twice: three. More are taken only where
- * accesses preempt each other, on real-time kernels; those without one count.
+ * most, one of which looks at a key twice, beside one that rests: four. More are taken
+ * only where accesses preempt each other, on real-time kernels; those without one count.
  */
 #define SRDMA_KEY_SEATS	8
 

@@ -5,6 +5,8 @@
  */
 #include "compat/compat.h"
 #include "engine/urge.h"
+#include "memory/check.h"
+#include "memory/invalidate.h"
 #include "memory/region.h"
 #include "memory/window.h"
 #include "objects/device.h"

@@ -3,6 +3,8 @@
  * The receive engine: takes requests from the inbox, asks the protocol core
  * what they are, executes them, and has them answered (responder/reply.c).
  */
+#include "memory/check.h"
+#include "memory/invalidate.h"
 #include "objects/device.h"
 #include "objects/qp.h"
 #include "observe/counters.h"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Whether memory could be accessed at present. Nothing is promised of a moment later.
+ */
+#include "memory/check.h"
+
+/* Would a walk over all pieces of a work request succeed at present? */
+enum srdma_mem_why srdma_mem_check_list(const struct srdma_mem_who *who,
+					const struct srdma_sge *sge,
+					u32 num_sge, u32 access)
+{
+	enum srdma_mem_why why = SRDMA_MEM_OK;
+	struct srdma_mem_iter it;
+
+	u32 i;
+
+	srdma_mem_begin_list(&it, who, sge, num_sge, access, NULL);
+	for (i = 0; i < num_sge && !why; i++)
+		why = srdma_mem_skip(&it, sge[i].length);
+	srdma_mem_end(&it);
+	return why;
+}
+
+/* Would srdma_mem_begin_remote() succeed at present? */
+enum srdma_mem_why srdma_mem_check_remote(const struct srdma_mem_who *who,
+					  u32 rkey, u64 va, u64 len,
+					  u32 access)
+{
+	struct srdma_mem_iter it;
+	enum srdma_mem_why why;
+
+	why = srdma_mem_begin_remote(&it, who, rkey, va, len, access);
+	if (!why)
+		srdma_mem_end(&it);
+	return why;
+}
