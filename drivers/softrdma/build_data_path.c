@@ -188,6 +188,7 @@ DOOR(srdma_store_uninit);
 #include "requester/store.c"
 
 #include "responder/execute.c"
+#include "responder/remote.c"
 #include "responder/hold.c"
 #include "responder/refusal.c"
 #include "responder/reply.c"

@@ -379,25 +379,41 @@ bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb)
 	return room;
 }
 
+/* The inbox is locked. Returns false when there may be no room for some of them. */
+static bool put_all_into_inbox(struct srdma_engine *engine,
+			       struct sk_buff_head *list, u32 bytes)
+{
+	u32 waiting = engine->bytes_in - READ_ONCE(engine->bytes_out);
+
+	/* As if one by one: the last may be longer than the room that is left. */
+	if (waiting + bytes - skb_peek_tail(list)->truesize >= engine->room)
+		return false;
+	WRITE_ONCE(engine->bytes_in, engine->bytes_in + bytes);
+	skb_queue_splice_tail_init(list, &engine->inbox);
+	return true;
+}
+
 /**
  * srdma_engine_deliver_all - put packets into the inbox and kick
  * @engine: engine
- * @list: packets; those for which there is no room are left in it
+ * @list: packets, one at least; those for which there is no room are left in it
+ * @bytes: their memory
  *
  * Bottom halves are disabled.
  */
 void srdma_engine_deliver_all(struct srdma_engine *engine,
-			      struct sk_buff_head *list)
+			      struct sk_buff_head *list, u32 bytes)
 {
 	struct sk_buff *skb;
 
 	spin_lock(&engine->inbox.lock);
-	while ((skb = __skb_dequeue(list))) {
-		if (put_into_inbox(engine, skb))
-			continue;
-		__skb_queue_head(list, skb);
-		break;
-	}
+	if (!put_all_into_inbox(engine, list, bytes))
+		while ((skb = __skb_dequeue(list))) {
+			if (put_into_inbox(engine, skb))
+				continue;
+			__skb_queue_head(list, skb);
+			break;
+		}
 	spin_unlock(&engine->inbox.lock);
 	run_for_inbox(engine);
 }

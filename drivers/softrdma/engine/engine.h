@@ -128,7 +128,7 @@ void srdma_engine_kick_later(struct srdma_engine *engine,
 			     enum srdma_engine_event event);
 bool srdma_engine_deliver(struct srdma_engine *engine, struct sk_buff *skb);
 void srdma_engine_deliver_all(struct srdma_engine *engine,
-			      struct sk_buff_head *list);
+			      struct sk_buff_head *list, u32 bytes);
 struct sk_buff *srdma_engine_receive(struct srdma_engine *engine);
 
 bool srdma_engine_hold(struct srdma_engine *engine, u32 bytes);

@@ -52,6 +52,26 @@ static enum ib_wc_opcode wc_opcode(u8 op)
 	return op == SRDMA_WR_REG_MR ? IB_WC_REG_MR : wc_opcodes[op];
 }
 
+/**
+ * struct srdma_answer - a response being heard; there is one for all of a run
+ * @qp: queue pair
+ * @now: time, ns
+ * @skb: what it came in
+ * @walk: over the bytes of @skb
+ * @pkt: its headers
+ * @act: what the core wants done
+ * @place: where the last data, or result, went; rests in between (memory/access.h)
+ */
+struct srdma_answer {
+	struct srdma_qp *qp;
+	u64 now;
+	struct sk_buff *skb;
+	struct srdma_skb_walk walk;
+	struct srdma_pkt pkt;
+	struct srdma_rc_req_act act;
+	struct srdma_mem_iter place;
+};
+
 /* ---- placing ---- */
 
 /* Walks on from where the last response ended, if it was of this message. */
@@ -64,68 +84,60 @@ static struct srdma_mem_pos *place_cursor(struct srdma_requester *req, u32 idx)
 	return &req->place.pos;
 }
 
-static enum srdma_mem_why place_payload(struct srdma_qp *qp,
-					const struct srdma_rc_req_act *act,
-					const struct srdma_pkt *pkt,
-					struct sk_buff *skb,
-					struct srdma_skb_walk *walk)
+static enum srdma_mem_why place_payload(struct srdma_answer *a)
 {
+	const struct srdma_rc_req_act *act = &a->act;
+	struct srdma_qp *qp = a->qp;
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, act->idx);
 	struct srdma_mem_pos *pos = place_cursor(&qp->req, act->idx);
-	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 
-	srdma_mem_begin_list(&it, &qp->who, wqe->sge, wqe->num_sge,
-			     IB_ACCESS_LOCAL_WRITE, pos);
-	why = srdma_mem_seek(&it, act->offset) ?:
-	      srdma_packet_in_place(skb, walk, pkt, &it);
-	*pos = it.pos;
-	srdma_mem_end(&it);
+	srdma_mem_next_list(&a->place, &qp->who, wqe->sge, wqe->num_sge,
+			    IB_ACCESS_LOCAL_WRITE, pos);
+	why = srdma_mem_seek(&a->place, act->offset) ?:
+	      srdma_packet_in_place(a->skb, &a->walk, &a->pkt, &a->place);
+	*pos = a->place.pos;
+	srdma_packet_in_rest(a->skb, &a->place);
 	return why;
 }
 
-static enum srdma_mem_why place_atomic(struct srdma_qp *qp,
-				       const struct srdma_rc_req_act *act)
+static enum srdma_mem_why place_atomic(struct srdma_answer *a)
 {
-	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, act->idx);
-	struct srdma_mem_pos start = {};
-	struct srdma_mem_iter it;
+	struct srdma_wqe *wqe = srdma_send_wqe(&a->qp->req, a->act.idx);
 	enum srdma_mem_why why;
 
-	srdma_mem_begin_list(&it, &qp->who, wqe->sge, wqe->num_sge,
-			     IB_ACCESS_LOCAL_WRITE, &start);
-	why = srdma_mem_write(&it, &act->orig, sizeof(act->orig));
-	srdma_mem_end(&it);
+	srdma_mem_next_list(&a->place, &a->qp->who, wqe->sge, wqe->num_sge,
+			    IB_ACCESS_LOCAL_WRITE, NULL);
+	why = srdma_mem_write(&a->place, &a->act.orig, sizeof(a->act.orig));
+	srdma_packet_in_rest(a->skb, &a->place);
 	return why;
 }
 
 /* ---- responses ---- */
 
-static void hear(struct srdma_qp *qp, struct sk_buff *skb,
-		 struct srdma_pkt *pkt, struct srdma_skb_walk *walk,
-		 u64 now)
+static void hear(struct srdma_answer *a)
 {
+	struct srdma_qp *qp = a->qp;
 	struct srdma_rc_req *rc = &qp->req.rc;
 	enum srdma_mem_why why = SRDMA_MEM_OK;
-	struct srdma_rc_req_act act;
 	enum srdma_req_resp verdict;
 
-	if (srdma_rc_req_expects(rc, pkt))
-		srdma_packet_in_join(skb, walk, pkt, qp->req.mtu);
-	else if (unlikely(srdma_rc_req_lacks_mend(rc, pkt)))
+	if (srdma_rc_req_expects(rc, &a->pkt))
+		srdma_packet_in_join(a->skb, &a->walk, &a->pkt, qp->req.mtu);
+	else if (unlikely(srdma_rc_req_lacks_mend(rc, &a->pkt)))
 		rc->mend = srdma_qp_zalloc(qp, sizeof(*rc->mend));
-	verdict = srdma_rc_req_response(rc, pkt, now, &act);
-	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, pkt->more + 1);
-	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RESP + verdict);
+	verdict = srdma_rc_req_response(rc, &a->pkt, a->now, &a->act);
+	srdma_stat_add(qp->dev, SRDMA_STAT_RESP + verdict, a->pkt.more + 1);
+	trace_srdma_packet(qp, a->skb, &a->pkt, SRDMA_STAT_RESP + verdict);
 	switch (verdict) {
 	case SRDMA_REQ_PLACE:
-		why = place_payload(qp, &act, pkt, skb, walk);
+		why = place_payload(a);
 		break;
 	case SRDMA_REQ_ATOMIC:
-		why = place_atomic(qp, &act);
+		why = place_atomic(a);
 		break;
 	case SRDMA_REQ_FAILED:
-		srdma_failure_heard(qp, pkt);
+		srdma_failure_heard(qp, &a->pkt);
 		return;
 	case SRDMA_REQ_ACK:
 	case SRDMA_REQ_SACK:
@@ -139,18 +151,19 @@ static void hear(struct srdma_qp *qp, struct sk_buff *skb,
 	case SRDMA_REQ_RESP_NR:
 		return;
 	}
-	if (why)
-		srdma_failure_to_place(qp, act.idx);
-	else
-		srdma_rc_req_placed(rc, &act, now);
+	if (!why) {
+		srdma_rc_req_placed(rc, &a->act, a->now);
+		return;
+	}
+	srdma_failure_to_place(qp, a->act.idx);
 }
 
 /* Not inlined: it is rare. */
-static noinline void hear_congestion(struct srdma_qp *qp,
-				     const struct sk_buff *skb,
-				     const struct srdma_pkt *pkt)
+static noinline void hear_congestion(struct srdma_answer *a)
 {
-	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
+	struct srdma_qp *qp = a->qp;
+
+	trace_srdma_packet(qp, a->skb, &a->pkt, SRDMA_STAT_RX_PACKETS);
 	if (qp->qpt != SRDMA_QPT_RC) {
 		srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_IGNORED);
 		return;
@@ -163,32 +176,38 @@ static noinline void hear_congestion(struct srdma_qp *qp,
  * Data of a READ that was marked is what this QP has asked for: it asks more slowly. Not
  * every responder listens to the notification.
  */
-static noinline void meet_congestion(struct srdma_qp *qp,
-				     const struct sk_buff *skb,
-				     const struct srdma_pkt *pkt)
+static noinline void meet_congestion(struct srdma_answer *a)
 {
-	if (srdma_notify_of(qp, true, skb, pkt))
-		srdma_rc_req_congested(&qp->req.rc);
+	struct srdma_rc_req *rc = &a->qp->req.rc;
+
+	if (!srdma_notify_of(a->qp, true, a->skb, &a->pkt))
+		return;
+	srdma_rc_req_congested(rc);
 }
 
-/* Of unreliable QPs it can only be congestion notifications. */
-static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
+/*
+ * All of an skb; returns how many packets. Of unreliable QPs they can only be congestion
+ * notifications.
+ */
+static __always_inline int hear_all(struct srdma_answer *a)
 {
-	struct srdma_skb_walk walk;
-	struct srdma_pkt pkt;
+	struct sk_buff *skb = a->skb;
 	int count = 0;
 
-	srdma_skb_walk_begin(&walk, skb);
+	if (!srdma_packet_in_is_loop(skb))
+		srdma_mem_end(&a->place);
+	srdma_skb_walk_begin(&a->walk, skb);
 	while (srdma_packet_in(skb)->left) {
-		switch (srdma_packet_in_next(skb, &walk, qp, true, &pkt)) {
+		switch (srdma_packet_in_next(skb, &a->walk, a->qp, true,
+					     &a->pkt)) {
 		case SRDMA_FOUND_PACKET:
-			if (pkt.opcode == SRDMA_CNP)
-				hear_congestion(qp, skb, &pkt);
+			if (a->pkt.opcode == SRDMA_CNP)
+				hear_congestion(a);
 			else
-				hear(qp, skb, &pkt, &walk, now);
+				hear(a);
 			if (unlikely(srdma_packet_in(skb)->is_ce))
-				meet_congestion(qp, skb, &pkt);
-			count += pkt.more + 1;
+				meet_congestion(a);
+			count += a->pkt.more + 1;
 			break;
 		case SRDMA_FOUND_BAD:
 			count++;
@@ -197,8 +216,26 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
 			break;
 		}
 	}
-	srdma_skb_walk_end(&walk);
+	srdma_skb_walk_end(&a->walk);
 	return count;
+}
+
+/* @skb is the first of them. */
+static noinline int hear_inbox(struct srdma_qp *qp, struct sk_buff *skb,
+			       u64 now, int budget)
+{
+	struct srdma_answer a;
+
+	a.qp = qp;
+	a.now = now;
+	srdma_mem_init(&a.place);
+	do {
+		a.skb = skb;
+		budget -= hear_all(&a);
+		srdma_packet_in_free(skb);
+	} while (budget > 0 && (skb = srdma_engine_receive(&qp->send)));
+	srdma_mem_end(&a.place);
+	return budget;
 }
 
 /**
@@ -211,13 +248,11 @@ static int hear_all(struct srdma_qp *qp, struct sk_buff *skb, u64 now)
  */
 int srdma_response_hear(struct srdma_qp *qp, u64 now, int budget)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = NULL;
 
-	while (budget > 0 && (skb = srdma_engine_receive(&qp->send))) {
-		budget -= hear_all(qp, skb, now);
-		srdma_packet_in_free(skb);
-	}
-	return budget;
+	if (budget > 0)
+		skb = srdma_engine_receive(&qp->send);
+	return skb ? hear_inbox(qp, skb, now, budget) : budget;
 }
 
 void srdma_response_timeout(struct srdma_qp *qp, u64 now)
@@ -243,11 +278,26 @@ static bool retire(struct srdma_qp *qp, struct srdma_rc_done *done)
 		srdma_uc_req_retire(&qp->req.uc, done);
 }
 
+static bool report_done(struct srdma_qp *qp, const struct srdma_wqe *wqe,
+			    enum srdma_status status, u16 why)
+{
+	struct ib_wc wc = {
+		.wr_id = wqe->wr_id,
+		.status = (enum ib_wc_status)status,
+		.vendor_err = why,
+		.opcode = wc_opcode(wqe->msg.op),
+		.byte_len = wqe->msg.len,
+		.qp = qp->ib,
+		.port_num = SRDMA_PORT,
+	};
+
+	return srdma_cq_add(qp->send_cq, &wc, false);
+}
+
 /* Returns whether the completion found room. */
 static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 {
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, done->idx);
-	struct ib_wc wc;
 	u16 why = 0;
 
 	/* From here on its memory is the consumer's alone. */
@@ -263,16 +313,7 @@ static bool complete_one(struct srdma_qp *qp, const struct srdma_rc_done *done)
 	trace_srdma_wqe_done(qp, wqe, done->status, why);
 	if (!done->status && !(wqe->msg.flags & SRDMA_WR_SIGNALED))
 		return true;
-	wc = (struct ib_wc) {
-		.wr_id = wqe->wr_id,
-		.status = (enum ib_wc_status)done->status,
-		.vendor_err = why,
-		.opcode = wc_opcode(wqe->msg.op),
-		.byte_len = wqe->msg.len,
-		.qp = qp->ib,
-		.port_num = SRDMA_PORT,
-	};
-	return srdma_cq_add(qp->send_cq, &wc, false);
+	return report_done(qp, wqe, done->status, why);
 }
 
 /**

@@ -5,7 +5,6 @@
  */
 #include "compat/compat.h"
 #include "engine/urge.h"
-#include "memory/check.h"
 #include "memory/invalidate.h"
 #include "memory/region.h"
 #include "memory/window.h"
@@ -198,12 +197,10 @@ static const struct srdma_payload_ops request_payload_ops = {
 };
 
 /* Its walk, which is most of it, begins when it is opened. */
-static void begin_payload(struct request_payload *payload, struct srdma_qp *qp,
+static void begin_payload(struct request_payload *payload,
 			  struct srdma_wqe *wqe, u32 idx)
 {
-	payload->base.ops = &request_payload_ops;
 	payload->base.is_open = false;
-	payload->qp = qp;
 	payload->wqe = wqe;
 	payload->idx = idx;
 }
@@ -241,10 +238,11 @@ static void fill_headers(const struct srdma_qp *qp,
 
 /* What will come back must have a place, or it is not asked for. */
 static enum srdma_status check_fill(struct srdma_qp *qp,
+				    struct srdma_outbox *outbox,
 				    const struct srdma_wqe *wqe)
 {
-	return srdma_mem_check_list(&qp->who, wqe->sge, wqe->num_sge,
-				    IB_ACCESS_LOCAL_WRITE) ?
+	return srdma_mem_check_next(&outbox->fill, &qp->who, wqe->sge,
+				    wqe->num_sge, IB_ACCESS_LOCAL_WRITE) ?
 		SRDMA_ST_LOC_PROT : SRDMA_ST_OK;
 }
 
@@ -267,8 +265,9 @@ static void take_back(struct srdma_qp *qp)
 	}
 }
 
-static void count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst,
-		       bool lent, u64 now)
+static __always_inline void
+count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst, bool lent,
+	   u64 now)
 {
 	if (is_rc(qp)) {
 		srdma_rc_req_sent(&qp->req.rc, burst, now);
@@ -294,6 +293,46 @@ static u32 how_many_follow(const struct srdma_qp *qp,
 	       head_index(qp) - burst->idx - 1 : 0;
 }
 
+/**
+ * struct sending - what one run sends: set up once for all of its bursts
+ * @limit: how long a burst is worth while
+ * @is_limited: @limit does not change any more
+ * @burst: what the core wants sent
+ * @b: its packets, as they go
+ * @hdr: what their headers say; members that they do not have may be of others before
+ * @payload: where their payload comes from
+ * @offer: how it may be lent
+ * @tx: all of it
+ */
+struct sending {
+	struct srdma_burst_limit limit;
+	bool is_limited;
+	struct srdma_rc_burst burst;
+	struct srdma_burst b;
+	struct srdma_pkt hdr;
+	struct request_payload payload;
+	struct srdma_loan_offer offer;
+	struct srdma_tx tx;
+};
+
+static void begin_sending(struct sending *s, struct srdma_qp *qp)
+{
+	s->is_limited = false;
+	s->hdr = (struct srdma_pkt) {
+		.pkey = SRDMA_PKEY_DEFAULT,
+		.mig = true,
+		.dest_qpn = qp->attr.dest_qp_num,
+	};
+	s->payload.base.ops = &request_payload_ops;
+	s->payload.qp = qp;
+	s->tx.qp = qp;
+	s->tx.engine = &qp->send;
+	s->tx.av = &qp->av;
+	s->tx.path = &qp->req.path;
+	s->tx.hdr = &s->hdr;
+	s->tx.burst = &s->b;
+}
+
 /* All that is special about a request; or why it cannot be sent. */
 static enum srdma_status prepare_send(struct srdma_qp *qp,
 				      struct srdma_wqe *wqe,
@@ -310,61 +349,56 @@ static enum srdma_status prepare_send(struct srdma_qp *qp,
 	}
 	if (!srdma_qp_has_peer(qp))
 		return srdma_datagram_prepare(qp, wqe, hdr, tx);
-	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, wqe) :
+	return info->flags & SRDMA_WRI_FILL ? check_fill(qp, tx->outbox, wqe) :
 					      SRDMA_ST_OK;
 }
 
+static void offer_payload(struct sending *s, struct srdma_wqe *wqe)
+{
+	struct srdma_loan_offer *offer = &s->offer;
+
+	s->tx.offer = NULL;
+	offer->lent = false;
+	if (s->b.len < SRDMA_LOAN_MIN || !srdma_qp_has_peer(s->tx.qp) ||
+	    wqe->is_inline)
+		return;
+	offer->returns = !is_rc(s->tx.qp);
+	offer->idx = s->burst.idx;
+	offer->num_sge = wqe->num_sge;
+	offer->sge = wqe->sge;
+	s->tx.offer = offer;
+}
+
 /*
- * Returns whether the engine can go on sending. What of @burst was not sent is
+ * Returns whether the engine can go on sending. What of the burst was not sent is
  * cut off it.
  */
-static bool send_burst(struct srdma_qp *qp, struct srdma_rc_burst *burst,
-		       u64 now, struct srdma_outbox *outbox)
+static bool send_burst(struct sending *s, u64 now, struct srdma_outbox *outbox)
 {
+	struct srdma_qp *qp = s->tx.qp;
+	struct srdma_rc_burst *burst = &s->burst;
 	struct srdma_wqe *wqe = srdma_send_wqe(&qp->req, burst->idx);
-	struct srdma_burst b = burst->b;
-	struct srdma_pkt hdr = {
-		.pkey = SRDMA_PKEY_DEFAULT,
-		.mig = true,
-		.dest_qpn = qp->attr.dest_qp_num,
-	};
-	struct request_payload payload;
-	struct srdma_tx tx = {
-		.qp = qp,
-		.engine = &qp->send,
-		.av = &qp->av,
-		.path = &qp->req.path,
-		.hdr = &hdr,
-		.burst = &b,
-		.payload = &payload.base,
-		.outbox = outbox,
-		.more = how_many_follow(qp, burst),
-	};
-	struct srdma_loan_offer offer;
 	enum srdma_status status;
 	u32 count;
 
-	begin_payload(&payload, qp, wqe, burst->idx);
-	offer.lent = false;
-	status = prepare_send(qp, wqe, &hdr, &b, &tx);
+	s->b = burst->b;
+	s->tx.payload = &s->payload.base;
+	s->tx.outbox = outbox;
+	s->tx.more = how_many_follow(qp, burst);
+	begin_payload(&s->payload, wqe, burst->idx);
+	status = prepare_send(qp, wqe, &s->hdr, &s->b, &s->tx);
 	if (status)
 		goto err_fail;
-	if (b.len >= SRDMA_LOAN_MIN && srdma_qp_has_peer(qp) && !wqe->is_inline) {
-		offer.returns = !is_rc(qp);
-		offer.idx = burst->idx;
-		offer.num_sge = wqe->num_sge;
-		offer.sge = wqe->sge;
-		tx.offer = &offer;
-	}
+	offer_payload(s, wqe);
 
-	switch (srdma_tx_send(&tx, &count)) {
+	switch (srdma_tx_send(&s->tx, &count)) {
 	case SRDMA_TX_SENT:
 	case SRDMA_TX_NOROUTE:
 	case SRDMA_TX_NOMEM:
 		/* What could not be sent is as good as lost on the way. */
 		if (count < burst->b.count)
 			srdma_burst_trim(&burst->b, count);
-		count_sent(qp, burst, offer.lent, now);
+		count_sent(qp, burst, s->offer.lent, now);
 		return true;
 	case SRDMA_TX_BUSY:
 		return false;
@@ -425,16 +459,18 @@ static void limit_burst(struct srdma_qp *qp, struct srdma_burst_limit *limit)
 		};
 }
 
-static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
-			       struct srdma_rc_burst *burst)
+static enum srdma_req_next ask(struct sending *s, struct srdma_qp *qp, u64 now,
+			       const struct srdma_outbox *outbox)
 {
-	struct srdma_burst_limit limit;
-
 	if (is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
 		return SRDMA_NEXT_EMPTY;
-	limit_burst(qp, &limit);
-	return is_rc(qp) ? srdma_rc_req_next(&qp->req.rc, now, &limit, burst) :
-			   srdma_uc_req_next(&qp->req.uc, &limit, burst);
+	if (!s->is_limited) {
+		limit_burst(qp, &s->limit);
+		s->is_limited = outbox->knows_way;
+	}
+	return is_rc(qp) ?
+		srdma_rc_req_next(&qp->req.rc, now, &s->limit, &s->burst) :
+		srdma_uc_req_next(&qp->req.uc, &s->limit, &s->burst);
 }
 
 /*
@@ -444,19 +480,20 @@ static enum srdma_req_next ask(struct srdma_qp *qp, u64 now,
 static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 		     int budget)
 {
-	struct srdma_rc_burst burst;
+	struct sending s;
 	int fetched;
 
+	begin_sending(&s, qp);
 	while (budget > 0) {
-		switch (ask(qp, now, &burst)) {
+		switch (ask(&s, qp, now, outbox)) {
 		case SRDMA_NEXT_SEND:
-			if (!send_burst(qp, &burst, now, outbox))
+			if (!send_burst(&s, now, outbox))
 				return budget;
-			budget -= burst.b.count;
+			budget -= s.burst.b.count;
 			break;
 		case SRDMA_NEXT_LOCAL:
 			srdma_outbox_rest(outbox);
-			run_local(qp, &burst);
+			run_local(qp, &s.burst);
 			budget--;
 			break;
 		case SRDMA_NEXT_EMPTY:
@@ -491,7 +528,15 @@ static int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
 	return 0;
 }
 
-static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+/* Then nothing was posted that was not sent. */
+static bool has_nothing(const struct srdma_qp *qp)
+{
+	return is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc) &&
+	       qp->req.fetched == srdma_ring_filled(&qp->sq.ring);
+}
+
+/* Not inlined: what it sets up is worth while only where there is something. */
+static noinline int send_all(struct srdma_qp *qp, u64 now, int budget)
 {
 	struct srdma_outbox outbox;
 
@@ -500,6 +545,11 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 	budget = send_into(&outbox, qp, now, budget);
 	srdma_tx_flush(qp, &qp->req.path, &outbox);
 	return budget;
+}
+
+static int send_requests(struct srdma_qp *qp, u64 now, int budget)
+{
+	return has_nothing(qp) ? budget : send_all(qp, now, budget);
 }
 
 /* The timer is left alone when it fires early enough. */

@@ -17,41 +17,13 @@
 #include "responder/execute.h"
 #include "responder/hold.h"
 #include "responder/refusal.h"
+#include "responder/remote.h"
 #include "responder/reply.h"
+#include "responder/request.h"
 #include "responder/wait.h"
 #include "wire/drop.h"
 #include "wire/notify.h"
 #include "wire/packet_in.h"
-
-/**
- * struct srdma_request - a request packet being executed
- * @qp: queue pair
- * @skb: what it came in; NULL: there is no packet, only a receive to be flushed
- * @walk: over the bytes of @skb
- * @pkt: its headers
- * @act: what the core wants done
- * @may_wait: it may wait for a receive request: it is not one that was held
- */
-struct srdma_request {
-	struct srdma_qp *qp;
-	struct sk_buff *skb;
-	struct srdma_skb_walk walk;
-	struct srdma_pkt pkt;
-	struct srdma_rc_resp_act act;
-	bool may_wait;
-};
-
-/* Why a request was not executed; the first is that it was. */
-enum outcome {
-	OUTCOME_OK,
-	OUTCOME_NO_RWQE,	/* nothing posted */
-	OUTCOME_BAD_RWQE,	/* what was posted is no receive request */
-	OUTCOME_TOO_LONG,	/* the receive request is too small */
-	OUTCOME_LOCAL,		/* its memory cannot be written */
-	OUTCOME_INVALID,	/* the request makes no sense */
-	OUTCOME_ACCESS,		/* the peer may not do that */
-	OUTCOME_GONE,		/* the peer has taken its payload back */
-};
 
 /* ---- receive requests ---- */
 
@@ -113,7 +85,7 @@ static enum srdma_rq_taken take_receive(struct srdma_qp *qp, u32 need)
  * A receive request is in use when this returns OUTCOME_OK or _BAD_RWQE. One that
  * has less room than @need is not taken.
  */
-static __always_inline enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
+static __always_inline enum srdma_outcome take_rwqe(struct srdma_qp *qp, u32 need)
 {
 	struct srdma_responder *resp = &qp->resp;
 
@@ -137,7 +109,7 @@ static __always_inline enum outcome take_rwqe(struct srdma_qp *qp, u32 need)
 
 /* ---- doing what a request says ---- */
 
-static enum outcome scatter(struct srdma_request *r, u32 offset)
+static enum srdma_outcome scatter(struct srdma_request *r, u32 offset)
 {
 	struct srdma_responder *resp = &r->qp->resp;
 	struct srdma_rwqe *rwqe = resp->rwqe;
@@ -160,9 +132,9 @@ static enum outcome scatter(struct srdma_request *r, u32 offset)
 	return why ? OUTCOME_LOCAL : OUTCOME_OK;
 }
 
-static enum outcome do_send(struct srdma_request *r)
+static enum srdma_outcome do_send(struct srdma_request *r)
 {
-	enum outcome outcome = OUTCOME_OK;
+	enum srdma_outcome outcome = OUTCOME_OK;
 	struct srdma_qp *qp = r->qp;
 
 	if (r->act.flags & SRDMA_ACT_RWQE)
@@ -176,22 +148,16 @@ static enum outcome do_send(struct srdma_request *r)
 	return outcome;
 }
 
-/* What a QP is not set up for is no question of a key: invalid (9.7.5.2.8). */
-static bool qp_allows(const struct srdma_qp *qp, u32 access)
-{
-	return (qp->attr.qp_access_flags & access) == access;
-}
-
-static enum outcome do_write(struct srdma_request *r)
+static enum srdma_outcome do_write(struct srdma_request *r)
 {
 	const struct srdma_rc_resp_act *act = &r->act;
 	bool starts = act->flags & SRDMA_ACT_START;
 	struct srdma_qp *qp = r->qp;
 	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
-	enum outcome outcome;
+	enum srdma_outcome outcome;
 
-	if (starts && act->total && !qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+	if (starts && act->total && !srdma_qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
 		return OUTCOME_INVALID;
 	if (act->flags & SRDMA_ACT_RWQE) {
 		/* No receive request is used up by what cannot be written. */
@@ -218,102 +184,6 @@ static enum outcome do_write(struct srdma_request *r)
 	return why ? OUTCOME_ACCESS : OUTCOME_OK;
 }
 
-/* The data are fetched when the answer is sent. */
-static enum outcome do_read(struct srdma_request *r)
-{
-	struct srdma_qp *qp = r->qp;
-
-	if (!qp_allows(qp, IB_ACCESS_REMOTE_READ))
-		return OUTCOME_INVALID;
-	if (r->act.len &&
-	    srdma_mem_check_remote(&qp->who, r->act.rkey, r->act.va,
-				   r->act.len, IB_ACCESS_REMOTE_READ))
-		return OUTCOME_ACCESS;
-	return OUTCOME_OK;
-}
-
-static enum outcome of_memory(enum srdma_mem_why why)
-{
-	if (why == SRDMA_MEM_ALIGN)
-		return OUTCOME_INVALID;
-	return why ? OUTCOME_ACCESS : OUTCOME_OK;
-}
-
-static enum outcome do_atomic(struct srdma_request *r)
-{
-	struct srdma_rc_resp_act *act = &r->act;
-	struct srdma_qp *qp = r->qp;
-	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
-
-	if (!qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
-		return OUTCOME_INVALID;
-	why = srdma_mem_begin_remote(&it, &qp->who, act->rkey, act->va,
-				     sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
-	if (why)
-		return of_memory(why);
-	if (r->pkt.opcode == SRDMA_RC_CMP_SWAP)
-		why = srdma_mem_cmp_swap(&it, r->pkt.atomic.compare,
-					 r->pkt.atomic.swap_add, &act->orig);
-	else
-		why = srdma_mem_fetch_add(&it, r->pkt.atomic.swap_add,
-					  &act->orig);
-	srdma_mem_end(&it);
-	return of_memory(why);
-}
-
-static enum outcome do_atomic_write(struct srdma_request *r)
-{
-	struct srdma_qp *qp = r->qp;
-	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
-	__le64 value;
-
-	if (!qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
-		return OUTCOME_INVALID;
-	if (skb_copy_bits(r->skb, srdma_packet_in(r->skb)->payload, &value,
-			  sizeof(value)))
-		return OUTCOME_INVALID;
-	why = srdma_mem_begin_remote(&it, &qp->who, r->act.rkey,
-				     r->act.va, sizeof(value),
-				     IB_ACCESS_REMOTE_WRITE);
-	if (!why) {
-		why = srdma_mem_store(&it, &value);
-		srdma_mem_end(&it);
-	}
-	return of_memory(why);
-}
-
-static enum outcome do_flush(struct srdma_request *r)
-{
-	const struct srdma_rc_resp_act *act = &r->act;
-	u8 plt = r->pkt.feth.plt;
-	struct srdma_qp *qp = r->qp;
-	struct srdma_mem_iter it;
-	enum srdma_mem_why why;
-
-	if (!(plt & (SRDMA_FLUSH_GLOBAL | SRDMA_FLUSH_PERSISTENT)))
-		return OUTCOME_INVALID;
-	if (!qp_allows(qp, SRDMA_ACCESS_FLUSH))
-		return OUTCOME_INVALID;
-	/* The QP does not grant this right. */
-	if (plt & SRDMA_FLUSH_PERSISTENT)
-		return OUTCOME_ACCESS;
-	if (r->pkt.feth.sel == SRDMA_FLUSH_MR)
-		why = srdma_mem_begin_region(&it, &qp->who, act->rkey,
-					     SRDMA_ACCESS_FLUSH);
-	else
-		why = srdma_mem_begin_remote(&it, &qp->who, act->rkey,
-					     act->va, act->len,
-					     SRDMA_ACCESS_FLUSH);
-	if (why)
-		return of_memory(why);
-	/* What is read after the answer has come is not older than this. */
-	smp_mb();
-	srdma_mem_end(&it);
-	return OUTCOME_OK;
-}
-
 /* What was held has been told of when it came; what waits will be, when it is taken. */
 static void tell_of_congestion(const struct srdma_request *r)
 {
@@ -325,7 +195,7 @@ static void tell_of_congestion(const struct srdma_request *r)
 
 /* ---- reliable connections ---- */
 
-static enum outcome execute(struct srdma_request *r,
+static enum srdma_outcome execute(struct srdma_request *r,
 			    enum srdma_resp_verdict verdict)
 {
 	switch (verdict) {
@@ -337,13 +207,13 @@ static enum outcome execute(struct srdma_request *r,
 		srdma_hold_provide(r->qp);
 		fallthrough;
 	case SRDMA_RESP_READ:
-		return do_read(r);
+		return srdma_remote_read(r);
 	case SRDMA_RESP_ATOMIC:
-		return do_atomic(r);
+		return srdma_remote_atomic(r);
 	case SRDMA_RESP_ATOMIC_WRITE:
-		return do_atomic_write(r);
+		return srdma_remote_atomic_write(r);
 	case SRDMA_RESP_FLUSH:
-		return do_flush(r);
+		return srdma_remote_flush(r);
 	case SRDMA_RESP_DUP:
 	case SRDMA_RESP_NAK_INV_REQ:
 	case SRDMA_RESP_DROP_GAP:
@@ -368,7 +238,7 @@ static void complete_message(struct srdma_request *r)
 }
 
 /* The answer to the peer, and the status of the receive request. */
-static enum srdma_resp_why refuse(struct srdma_request *r, enum outcome outcome)
+static enum srdma_resp_why refuse(struct srdma_request *r, enum srdma_outcome outcome)
 {
 	switch (outcome) {
 	case OUTCOME_NO_RWQE:
@@ -399,7 +269,7 @@ static void serve_rc(struct srdma_request *r)
 {
 	struct srdma_rc_resp *rc = &r->qp->resp.rc;
 	enum srdma_resp_verdict verdict;
-	enum outcome outcome;
+	enum srdma_outcome outcome;
 
 	if (srdma_rc_resp_expects(rc, &r->pkt))
 		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, rc->mtu);
@@ -439,7 +309,7 @@ static void serve_uc(struct srdma_request *r)
 {
 	struct srdma_uc_resp *uc = &r->qp->resp.uc;
 	enum srdma_uc_verdict verdict;
-	enum outcome outcome;
+	enum srdma_outcome outcome;
 
 	if (srdma_uc_resp_expects(uc, &r->pkt))
 		srdma_packet_in_join(r->skb, &r->walk, &r->pkt, uc->mtu);
@@ -477,7 +347,7 @@ static void serve_uc(struct srdma_request *r)
  * The header area and the message, in one walk over a receive request that has room
  * for both.
  */
-static enum outcome place_datagram(struct srdma_request *r)
+static enum srdma_outcome place_datagram(struct srdma_request *r)
 {
 	const struct srdma_rwqe *rwqe = r->qp->resp.rwqe;
 	u8 grh[SRDMA_GRH_LEN];
@@ -504,7 +374,7 @@ static void serve_ud(struct srdma_request *r)
 	};
 	u32 need = srdma_ud_recv_need(&r->pkt);
 	enum srdma_ud_recv verdict;
-	enum outcome outcome;
+	enum srdma_outcome outcome;
 
 	verdict = srdma_ud_recv_check(&r->pkt, &env);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_UD + verdict);
@@ -540,7 +410,7 @@ static void establish(struct srdma_qp *qp)
 		srdma_qp_event(qp, IB_EVENT_COMM_EST);
 }
 
-static void serve(struct srdma_request *r)
+static __always_inline void serve(struct srdma_request *r)
 {
 	if (srdma_rules_look(&r->qp->dev->rules, SRDMA_NL_POINT_RX) &&
 	    srdma_reply_by_rule(r->qp, r->skb, &r->pkt))
@@ -568,26 +438,26 @@ static void serve(struct srdma_request *r)
 	}
 }
 
-/* Ends early where a request waits: then @skb waits with it. */
-static int serve_all(struct srdma_qp *qp, struct sk_buff *skb, bool may_wait)
+/* All of an skb; ends early where a request waits: then the skb waits with it. */
+static __always_inline int serve_all(struct srdma_request *r)
 {
-	struct srdma_request r;
+	struct sk_buff *skb = r->skb;
+	struct srdma_qp *qp = r->qp;
 	int count = 0;
 
-	r.qp = qp;
-	r.skb = skb;
-	r.may_wait = may_wait;
-	srdma_skb_walk_begin(&r.walk, skb);
+	if (!srdma_packet_in_is_loop(skb))
+		srdma_mem_end(&r->word);
+	srdma_skb_walk_begin(&r->walk, skb);
 	while (srdma_packet_in(skb)->left && !srdma_wait_any(qp)) {
-		switch (srdma_packet_in_next(skb, &r.walk, qp, false,
-					     &r.pkt)) {
+		switch (srdma_packet_in_next(skb, &r->walk, qp, false,
+					     &r->pkt)) {
 		case SRDMA_FOUND_PACKET:
 			if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE))
-				serve(&r);
+				serve(r);
 			else
-				trace_srdma_packet(qp, skb, &r.pkt,
+				trace_srdma_packet(qp, skb, &r->pkt,
 						   SRDMA_STAT_RX_PACKETS);
-			count += r.pkt.more + 1;
+			count += r->pkt.more + 1;
 			break;
 		case SRDMA_FOUND_BAD:
 			count++;
@@ -596,7 +466,22 @@ static int serve_all(struct srdma_qp *qp, struct sk_buff *skb, bool may_wait)
 			break;
 		}
 	}
-	srdma_skb_walk_end(&r.walk);
+	srdma_skb_walk_end(&r->walk);
+	return count;
+}
+
+static noinline int serve_alone(struct srdma_qp *qp, struct sk_buff *skb,
+				bool may_wait)
+{
+	struct srdma_request r;
+	int count;
+
+	r.qp = qp;
+	r.skb = skb;
+	r.may_wait = may_wait;
+	srdma_mem_init(&r.word);
+	count = serve_all(&r);
+	srdma_mem_end(&r.word);
 	return count;
 }
 
@@ -645,7 +530,7 @@ static int serve_held(struct srdma_qp *qp, int budget)
 	}
 	while (budget > 0 && srdma_hold_any(qp) && (skb = srdma_hold_take(qp))) {
 		psn = srdma_packet_in(skb)->psn;
-		budget -= serve_all(qp, skb, false);
+		budget -= serve_alone(qp, skb, false);
 		srdma_hold_end_of(qp);
 		srdma_hold_taken(qp, psn);
 		srdma_packet_in_free(skb);
@@ -662,9 +547,33 @@ static noinline int serve_waiting(struct srdma_qp *qp, int budget)
 	struct sk_buff *skb = srdma_wait_take(qp);
 
 	budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
-		  serve_all(qp, skb, true) : 1;
+		  serve_alone(qp, skb, true) : 1;
 	if (!srdma_wait_any(qp))
 		srdma_packet_in_free(skb);
+	return budget;
+}
+
+/* What is in the inbox, of which @skb is the first; what is left of the budget. */
+static noinline int serve_inbox(struct srdma_qp *qp, struct sk_buff *skb,
+				int budget)
+{
+	struct srdma_request r;
+
+	r.qp = qp;
+	r.may_wait = true;
+	srdma_mem_init(&r.word);
+	do {
+		r.skb = skb;
+		/* To free one costs something, too. */
+		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
+			  serve_all(&r) : 1;
+		if (likely(!srdma_wait_any(qp)))
+			srdma_packet_in_free(skb);
+		if (unlikely(srdma_hold_any(qp)))
+			budget = serve_held(qp, budget);
+	} while (budget > 0 && !srdma_wait_any(qp) &&
+		 (skb = srdma_engine_receive(&qp->recv)));
+	srdma_mem_end(&r.word);
 	return budget;
 }
 
@@ -679,15 +588,10 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 	/* The budget may have ended before it was taken. */
 	if (unlikely(srdma_hold_any(qp)))
 		budget = serve_held(qp, budget);
-	while (budget > 0 && !srdma_wait_any(qp) &&
-	       (skb = srdma_engine_receive(engine))) {
-		/* To free one costs something, too. */
-		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
-			  serve_all(qp, skb, true) : 1;
-		if (likely(!srdma_wait_any(qp)))
-			srdma_packet_in_free(skb);
-		if (unlikely(srdma_hold_any(qp)))
-			budget = serve_held(qp, budget);
+	if (budget > 0 && !srdma_wait_any(qp)) {
+		skb = srdma_engine_receive(engine);
+		if (skb)
+			budget = serve_inbox(qp, skb, budget);
 	}
 	if (qp->qpt == SRDMA_QPT_RC && srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
 		if (unlikely(events & BIT(SRDMA_EVENT_TIMER)))

@@ -84,51 +84,79 @@ static void fail_responder(struct srdma_qp *qp, u8 syndrome)
 	}
 }
 
-static enum srdma_tx_result send(struct srdma_qp *qp, enum srdma_resp_out out,
-				 const struct srdma_rc_resp_burst *burst,
-				 struct srdma_outbox *outbox, u32 *count)
+/**
+ * struct replying - what one run answers: set up once for all of its bursts
+ * @burst: what the core wants sent
+ * @hdr: what their headers say; members that they do not have may be of others before
+ * @payload: the data of a READ
+ * @tx: all of it
+ */
+struct replying {
+	struct srdma_rc_resp_burst burst;
+	struct srdma_pkt hdr;
+	struct read_payload payload;
+	struct srdma_tx tx;
+};
+
+static void begin_replying(struct replying *r, struct srdma_qp *qp,
+			   struct srdma_outbox *outbox)
 {
-	struct srdma_burst b = burst->b;
-	struct srdma_pkt hdr = {
+	r->hdr = (struct srdma_pkt) {
 		.pkey = SRDMA_PKEY_DEFAULT,
 		.mig = true,
 		.dest_qpn = qp->attr.dest_qp_num,
-		.aeth.syndrome = burst->syndrome,
-		.aeth.msn = burst->msn,
-		.aeth.orig = burst->orig,
 	};
-	struct read_payload payload = {
-		.base.ops = &read_payload_ops,
-		.qp = qp,
-		.burst = burst,
-	};
-	struct srdma_tx tx = {
-		.qp = qp,
-		.engine = &qp->recv,
-		.av = &qp->av,
-		.path = &qp->resp.path,
-		.hdr = &hdr,
-		.burst = &b,
-		.outbox = outbox,
-		.more = srdma_rc_resp_more(&qp->resp.rc, burst),
-	};
-
-	if (unlikely(out == SRDMA_OUT_SACK))
-		srdma_rc_resp_fill_sack(&qp->resp.rc, &hdr, &b);
-	if (out == SRDMA_OUT_READ && b.len)
-		tx.payload = &payload.base;
-	return srdma_tx_send(&tx, count);
+	r->payload.base.ops = &read_payload_ops;
+	r->payload.base.is_open = false;
+	r->payload.qp = qp;
+	r->payload.burst = &r->burst;
+	r->tx.qp = qp;
+	r->tx.engine = &qp->recv;
+	r->tx.av = &qp->av;
+	r->tx.path = &qp->resp.path;
+	r->tx.hdr = &r->hdr;
+	r->tx.outbox = outbox;
+	r->tx.offer = NULL;
 }
 
-/* Returns whether the engine can go on. What was not sent is cut off @burst. */
-static bool respond_one(struct srdma_qp *qp, enum srdma_resp_out out,
-			struct srdma_rc_resp_burst *burst,
-			struct srdma_outbox *outbox)
+/* Not inlined: it is rare. */
+static noinline enum srdma_tx_result send_sack(struct replying *r, u32 *count)
 {
+	struct srdma_burst b = r->burst.b;
+
+	srdma_rc_resp_fill_sack(&r->tx.qp->resp.rc, &r->hdr, &b);
+	r->tx.burst = &b;
+	return srdma_tx_send(&r->tx, count);
+}
+
+static enum srdma_tx_result send(struct replying *r, enum srdma_resp_out out,
+				 u32 *count)
+{
+	const struct srdma_rc_resp_burst *burst = &r->burst;
+	const struct srdma_rc_resp *rc = &r->tx.qp->resp.rc;
+
+	r->hdr.aeth.syndrome = burst->syndrome;
+	r->hdr.aeth.msn = burst->msn;
+	r->hdr.aeth.orig = burst->orig;
+	r->tx.more = srdma_rc_resp_more(rc, burst);
+	r->tx.burst = &burst->b;
+	r->tx.payload = NULL;
+	if (unlikely(out == SRDMA_OUT_SACK))
+		return send_sack(r, count);
+	if (out == SRDMA_OUT_READ && burst->b.len)
+		r->tx.payload = &r->payload.base;
+	return srdma_tx_send(&r->tx, count);
+}
+
+/* Returns whether the engine can go on. What was not sent is cut off the burst. */
+static bool respond_one(struct replying *r, enum srdma_resp_out out)
+{
+	struct srdma_rc_resp_burst *burst = &r->burst;
+	struct srdma_qp *qp = r->tx.qp;
 	struct srdma_rc_resp *rc = &qp->resp.rc;
 	u32 count;
 
-	switch (send(qp, out, burst, outbox, &count)) {
+	switch (send(r, out, &count)) {
 	case SRDMA_TX_SENT:
 	case SRDMA_TX_NOROUTE:
 	case SRDMA_TX_NOMEM:
@@ -155,18 +183,22 @@ static int respond_into(struct srdma_outbox *outbox, struct srdma_qp *qp,
 			int budget)
 {
 	struct srdma_rc_resp *rc = &qp->resp.rc;
-	struct srdma_rc_resp_burst burst;
 	struct srdma_burst_limit limit;
 	enum srdma_resp_out out;
+	bool is_limited = false;
+	struct replying r;
 
+	begin_replying(&r, qp, outbox);
 	while (srdma_rc_resp_due(rc)) {
 		if (budget <= 0)
 			return 0;
-		srdma_tx_limit(qp, &qp->resp.path, qp->resp.mtu, &limit);
-		out = srdma_rc_resp_next(rc, &limit, credits(qp), &burst);
-		if (out == SRDMA_OUT_NONE || !respond_one(qp, out, &burst, outbox))
+		if (!is_limited)
+			srdma_tx_limit(qp, &qp->resp.path, qp->resp.mtu, &limit);
+		is_limited = outbox->knows_way;
+		out = srdma_rc_resp_next(rc, &limit, credits(qp), &r.burst);
+		if (out == SRDMA_OUT_NONE || !respond_one(&r, out))
 			break;
-		budget -= burst.b.count;
+		budget -= r.burst.b.count;
 	}
 	return budget;
 }

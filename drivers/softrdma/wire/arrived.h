@@ -48,7 +48,7 @@ enum srdma_packet_in_kind {
  * @value: see there
  *
  * The code that makes the skb fills it in: for a looped one @dev, @left, @kind and
- * @is_looped, the rest zero. From then on only wire/packet_in.c writes it.
+ * @is_looped, the rest in front of @icrc zero. From then on only wire/packet_in.c writes it.
  */
 struct srdma_packet_in {
 	struct srdma_dev *dev;
@@ -85,8 +85,8 @@ static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
  * struct srdma_loop - at skb->data of a looped skb. Behind it is the payload,
  *	packet by packet without headers, pads or ICRCs; or, where that is lent,
  *	the pieces (struct srdma_sge) of the message that it is part of
- * @hdr: what the packets' headers would say; opcode, PSN, AckReq, SE and
- *	payload length are those of @burst
+ * @hdr: what the packets' headers would say; opcode, PSN, AckReq, SE and payload
+ *	length are those of @burst, and here only if it is one packet
  * @burst: the packets
  * @src: sender's address; IPv4 mapped into IPv6
  * @dst: our address, likewise

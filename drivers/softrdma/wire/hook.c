@@ -338,11 +338,12 @@ void srdma_hook_dispatch(struct sk_buff *skb)
 /**
  * srdma_hook_dispatch_looped - give looped packets to the QP they are for
  * @list: skbs as for srdma_hook_dispatch(), which one engine of a connected QP
- *	has sent; emptied
+ *	has sent, one at least; emptied
+ * @bytes: their memory
  *
  * Bottom halves are disabled.
  */
-void srdma_hook_dispatch_looped(struct sk_buff_head *list)
+void srdma_hook_dispatch_looped(struct sk_buff_head *list, u32 bytes)
 {
 	enum srdma_stat why;
 	struct srdma_qp *qp;
@@ -354,7 +355,7 @@ void srdma_hook_dispatch_looped(struct sk_buff_head *list)
 		if (trace_srdma_rx_enabled())
 			skb_queue_walk(list, skb)
 				trace_srdma_rx(qp, skb, response);
-		srdma_engine_deliver_all(engine_of(qp, response), list);
+		srdma_engine_deliver_all(engine_of(qp, response), list, bytes);
 		why = SRDMA_STAT_RX_INBOX_FULL;
 	}
 	while ((skb = __skb_dequeue(list)))

@@ -17,7 +17,7 @@ int srdma_hook_register(struct net *net);
 void srdma_hook_unregister(struct net *net);
 void srdma_hook_dispatch(struct sk_buff *skb);
 void srdma_hook_take_sent(struct srdma_dev *dev, struct sk_buff *frame);
-void srdma_hook_dispatch_looped(struct sk_buff_head *list);
+void srdma_hook_dispatch_looped(struct sk_buff_head *list, u32 bytes);
 
 bool srdma_hook_open(struct srdma_dev *dev, struct sk_buff *skb, bool is_v6,
 		     enum srdma_stat *why);

@@ -146,6 +146,21 @@ static int lend_payload(const struct srdma_tx *tx, struct sk_buff *skb, u32 len)
 	return 0;
 }
 
+/* A packet alone has all that its headers would say. */
+static void fill_alone(struct srdma_pkt *pkt, const struct srdma_burst *burst,
+		       u32 len)
+{
+	pkt->op = srdma_opcode_get(burst->first);
+	pkt->opcode = burst->first;
+	pkt->psn = burst->psn;
+	pkt->ack_req = burst->ack_req;
+	pkt->se = burst->solicited;
+	pkt->payload_len = len;
+	pkt->hdr_len = pkt->op->hdr_len;
+	pkt->pad = 0;
+	pkt->more = 0;
+}
+
 static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 		      u32 len)
 {
@@ -157,6 +172,8 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->burst.len = len;
 	if (!len)
 		loop->burst.seg = 0;
+	if (tx->burst->count == 1)
+		fill_alone(&loop->hdr, tx->burst, len);
 	loop->src = av->src;
 	loop->dst = av->dst;
 	loop->traffic_class = av->traffic_class;
@@ -211,12 +228,14 @@ static struct sk_buff *alloc_empty(u32 len)
 
 static void fill_arrival(const struct srdma_tx *tx, struct sk_buff *skb)
 {
-	*srdma_packet_in(skb) = (struct srdma_packet_in){
-		.dev = tx->qp->dev,
-		.left = tx->burst->count,
-		.kind = SRDMA_PACKET_IN_LOOP,
-		.is_looped = true,
-	};
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+
+	/* What is behind it is for packets of the wire. */
+	memset(in, 0, offsetof(struct srdma_packet_in, icrc));
+	in->dev = tx->qp->dev;
+	in->left = tx->burst->count;
+	in->kind = SRDMA_PACKET_IN_LOOP;
+	in->is_looped = true;
 }
 
 /**

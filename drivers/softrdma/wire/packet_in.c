@@ -24,11 +24,6 @@
 /* What a CRC-32 becomes that runs over its own complement as well. */
 #define CRC_RESIDUE	0xdebb20e3u
 
-static bool is_loop(const struct sk_buff *skb)
-{
-	return srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP;
-}
-
 /* It has been done; but its silence is about the answer. */
 static void forget_order(struct srdma_packet_in *in)
 {
@@ -77,7 +72,7 @@ bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
 
 static bool is_v6(const struct sk_buff *skb)
 {
-	return is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
+	return srdma_packet_in_is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
 			      srdma_packet_in(skb)->is_v6;
 }
 
@@ -90,7 +85,7 @@ static u32 wire_len(const struct sk_buff *skb, u32 offset)
 /* What arrived has been dealt with. Bottom halves are disabled. */
 void srdma_packet_in_free(struct sk_buff *skb)
 {
-	if (is_loop(skb))
+	if (srdma_packet_in_is_loop(skb))
 		srdma_loop_free(skb);
 	else
 		napi_consume_skb(skb, 1);
@@ -112,7 +107,7 @@ bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
 	struct srdma_wire_bth buf;
 	u8 opcode;
 
-	if (is_loop(skb)) {
+	if (srdma_packet_in_is_loop(skb)) {
 		*qpn = srdma_loop_of(skb)->hdr.dest_qpn;
 		opcode = srdma_loop_of(skb)->burst.first;
 	} else {
@@ -128,7 +123,7 @@ bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response)
 
 bool srdma_packet_in_is_multicast(const struct sk_buff *skb)
 {
-	if (is_loop(skb))
+	if (srdma_packet_in_is_loop(skb))
 		return false;
 	if (is_v6(skb))
 		return ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
@@ -144,7 +139,7 @@ bool srdma_packet_in_is_multicast(const struct sk_buff *skb)
 void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
 			       struct in6_addr *dst)
 {
-	if (is_loop(skb)) {
+	if (srdma_packet_in_is_loop(skb)) {
 		*src = srdma_loop_of(skb)->src;
 		*dst = srdma_loop_of(skb)->dst;
 	} else if (is_v6(skb)) {
@@ -166,6 +161,9 @@ static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 	bool last = i + 1 == burst->count;
 
 	*pkt = loop->hdr;
+	in->payload = sizeof(*loop) + i * burst->seg;
+	if (likely(burst->count == 1))
+		return;
 	pkt->more = 0;
 	pkt->opcode = srdma_burst_opcode(burst, i);
 	pkt->op = srdma_opcode_get(pkt->opcode);
@@ -176,7 +174,6 @@ static void read_looped(struct sk_buff *skb, struct srdma_pkt *pkt)
 			   srdma_burst_payload(burst, i);
 	pkt->hdr_len = pkt->op->hdr_len;
 	pkt->pad = 0;
-	in->payload = sizeof(*loop) + i * burst->seg;
 }
 
 /* Returns false where there is no UDP header, which cannot be. */
@@ -384,7 +381,7 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 	enum srdma_stat why;
 	bool good = true;
 
-	if (is_loop(skb))
+	if (srdma_packet_in_is_loop(skb))
 		read_looped(skb, pkt);
 	else
 		good = read_wire(skb, walk, pkt, &why);
@@ -463,7 +460,7 @@ noinline void srdma_packet_in_join_more(struct sk_buff *skb,
 	struct srdma_packet_in *in = srdma_packet_in(skb);
 	u32 alone = pkt->payload_len, headers = 0;
 
-	if (is_loop(skb))
+	if (srdma_packet_in_is_loop(skb))
 		headers = join_looped(skb, pkt);
 	else
 		join_wire(skb, walk, pkt, mtu);
@@ -491,12 +488,12 @@ enum srdma_mem_why srdma_packet_in_place(struct sk_buff *skb,
 	enum srdma_mem_why why = SRDMA_MEM_OK;
 	u32 each = left;
 
-	if (is_loop(skb) && srdma_loop_of(skb)->loan)
+	if (srdma_packet_in_is_loop(skb) && srdma_loop_of(skb)->loan)
 		return srdma_loop_place(skb, in->dev,
 					at - sizeof(struct srdma_loop), left,
 					it);
 	/* From the wire they lie apart, all but the last equally long. */
-	if (pkt->more && !is_loop(skb))
+	if (pkt->more && !srdma_packet_in_is_loop(skb))
 		each = in->seg - pkt->hdr_len - SRDMA_ICRC_LEN;
 	while (left && !why) {
 		each = min(each, left);
@@ -517,7 +514,7 @@ static u32 current_len(const struct sk_buff *skb)
 	u32 i = in->index - 1;
 	u8 hdr_len;
 
-	if (!is_loop(skb))
+	if (!srdma_packet_in_is_loop(skb))
 		return wire_len(skb, in->next - in->seg);
 	burst = &srdma_loop_of(skb)->burst;
 	hdr_len = srdma_opcode_get(srdma_burst_opcode(burst, i))->hdr_len;
@@ -551,7 +548,7 @@ static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 {
 	const struct srdma_loop *loop = srdma_loop_of(skb);
 
-	if (is_loop(skb))
+	if (srdma_packet_in_is_loop(skb))
 		*ip = (struct iphdr) {
 			.version = 4,
 			.ihl = 5,
@@ -578,7 +575,7 @@ static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
 {
 	const struct srdma_loop *loop = srdma_loop_of(skb);
 
-	if (is_loop(skb)) {
+	if (srdma_packet_in_is_loop(skb)) {
 		ip6_flow_hdr(ip, loop->traffic_class, 0);
 		ip->nexthdr = IPPROTO_UDP;
 		ip->hop_limit = loop->hop_limit;

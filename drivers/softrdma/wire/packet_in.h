@@ -33,6 +33,25 @@ static inline void srdma_packet_in_skip(struct srdma_packet_in *in)
 	in->next += in->seg;
 }
 
+/*
+ * A burst that has never been a frame: all of it is for the engine that has it, so that
+ * looking at its packets starts no other engine.
+ */
+static inline bool srdma_packet_in_is_loop(const struct sk_buff *skb)
+{
+	return srdma_packet_in(skb)->kind == SRDMA_PACKET_IN_LOOP;
+}
+
+/* @it rests between packets of such, and ends behind each other one. */
+static inline void srdma_packet_in_rest(const struct sk_buff *skb,
+					struct srdma_mem_iter *it)
+{
+	if (srdma_packet_in_is_loop(skb))
+		srdma_mem_rest(it);
+	else
+		srdma_mem_end(it);
+}
+
 void srdma_packet_in_free(struct sk_buff *skb);
 bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response);
 bool srdma_packet_in_is_multicast(const struct sk_buff *skb);

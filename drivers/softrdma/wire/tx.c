@@ -37,11 +37,19 @@ static enum srdma_tx_result why_not_built(const struct sk_buff *skb)
 	return PTR_ERR(skb) == -ENOMEM ? SRDMA_TX_NOMEM : SRDMA_TX_FAULT;
 }
 
+/* Not inlined: it is for many, and each of them would pay for its registers. */
+static noinline void hand_over_looped(struct srdma_outbox *outbox)
+{
+	srdma_hook_dispatch_looped(&outbox->looped, outbox->looped_bytes);
+	outbox->looped_bytes = 0;
+}
+
 /* Hands over what is looped; the peer runs before this returns, or later. */
 static void flush_looped(struct srdma_outbox *outbox)
 {
+	srdma_outbox_rest(outbox);
 	if (!skb_queue_empty(&outbox->looped))
-		srdma_hook_dispatch_looped(&outbox->looped);
+		hand_over_looped(outbox);
 }
 
 static void count_looped(const struct srdma_tx *tx, struct sk_buff *skb)
@@ -85,17 +93,25 @@ static enum srdma_tx_result loop(const struct srdma_tx *tx, struct sk_buff *skb)
 	struct srdma_outbox *outbox = tx->outbox;
 
 	if (!outbox || (!tx->more && skb_queue_empty(&outbox->looped))) {
+		if (outbox)
+			srdma_outbox_rest(outbox);
 		srdma_hook_dispatch(skb);
 		return SRDMA_TX_SENT;
 	}
 	__skb_queue_tail(&outbox->looped, skb);
+	outbox->looped_bytes += skb->truesize;
 	if (!tx->more || len > LOOP_SHORT ||
 	    skb_queue_len(&outbox->looped) >= LOOP_MANY)
 		flush_looped(outbox);
 	return SRDMA_TX_SENT;
 }
 
-static enum srdma_tx_result send_local(const struct srdma_tx *tx)
+/*
+ * @is_shown: somebody captures: nothing is lent then. Not inlined: what goes to the
+ * network would save registers for it.
+ */
+static noinline enum srdma_tx_result send_local(const struct srdma_tx *tx,
+						bool is_shown)
 {
 	struct sk_buff *skb;
 
@@ -107,27 +123,18 @@ static enum srdma_tx_result send_local(const struct srdma_tx *tx)
 	if (srdma_rules_look_at_packets(&tx->qp->dev->rules) &&
 	    !srdma_loop_of(skb)->loan)
 		return send_frames(tx, skb);
+	if (unlikely(is_shown))
+		srdma_tap_show_burst(tx, skb);
 	return loop(tx, skb);
 }
 
-/*
- * The same while somebody captures. What is shown is what is delivered: nothing
- * is lent. Not inlined: see send_frames().
- */
+/* What is shown is what is delivered. Not inlined: see send_frames(). */
 static noinline enum srdma_tx_result send_shown(const struct srdma_tx *tx)
 {
 	struct srdma_tx whole = *tx;
-	struct sk_buff *skb;
 
 	whole.offer = NULL;
-	skb = srdma_loop_build(&whole);
-	if (IS_ERR(skb))
-		return why_not_built(skb);
-	count_looped(tx, skb);
-	if (srdma_rules_look_at_packets(&tx->qp->dev->rules))
-		return send_frames(tx, skb);
-	srdma_tap_show_burst(tx, skb);
-	return loop(tx, skb);
+	return send_local(&whole, true);
 }
 
 static bool was_refused(int err)
@@ -337,9 +344,11 @@ static void note_heard(const struct srdma_tx *tx)
 
 /*
  * The burst is built as a whole, in one walk over its payload, and then handed
- * over. Fills @count as srdma_tx_send(), where some are not sent.
+ * over. Fills @count as srdma_tx_send(), where some are not sent. Not inlined: what is
+ * looped would save registers for it.
  */
-static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
+static noinline enum srdma_tx_result send_wire(const struct srdma_tx *tx,
+					       u32 *count)
 {
 	struct built built = { .end = &built.first };
 	u32 done;
@@ -377,7 +386,6 @@ static enum srdma_tx_result send_wire(const struct srdma_tx *tx, u32 *count)
 void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 		    struct srdma_outbox *outbox)
 {
-	srdma_outbox_rest(outbox);
 	flush_looped(outbox);
 	if (!outbox->train.skb)
 		return;
@@ -386,20 +394,26 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 	rcu_read_unlock();
 }
 
-/* As srdma_path_find(), asked once in a run where the peer is always the same. */
-static int find_way(const struct srdma_tx *tx)
+/* srdma_path_find(). Not inlined: once in a run is enough, mostly. */
+static noinline int look_for_way(const struct srdma_tx *tx)
 {
 	struct srdma_outbox *outbox = tx->outbox;
 	int way;
 
-	if (outbox && outbox->knows_way)
-		return 0;
 	rcu_read_lock();
 	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
 	rcu_read_unlock();
 	if (outbox)
 		outbox->knows_way = !way;
 	return way;
+}
+
+/* As srdma_path_find(), asked once in a run where the peer is always the same. */
+static int find_way(const struct srdma_tx *tx)
+{
+	if (tx->outbox && tx->outbox->knows_way)
+		return 0;
+	return look_for_way(tx);
 }
 
 static noinline enum srdma_tx_result no_way(const struct srdma_tx *tx)
@@ -445,7 +459,8 @@ enum srdma_tx_result srdma_tx_send(const struct srdma_tx *tx, u32 *count)
 	way = find_way(tx);
 	if (way)
 		return way < 0 ? no_way(tx) : send_shown(tx);
-	return tx->path->is_local ? send_local(tx) : send_wire(tx, count);
+	return tx->path->is_local ? send_local(tx, false) :
+				    send_wire(tx, count);
 }
 
 /**

@@ -22,12 +22,17 @@ struct srdma_qp;
  *	handed over, nor while the engine does anything but build (srdma_outbox_rest())
  * @train: for the wire
  * @looped: for a QP of the same device
+ * @looped_bytes: memory of these
+ * @fill: where answers to what was built last will go: behind the gate of its key only
+ *	while the engine builds
  */
 struct srdma_outbox {
 	bool knows_way;
 	bool vector;
 	struct srdma_train train;
 	struct sk_buff_head looped;
+	u32 looped_bytes;
+	struct srdma_mem_span fill;
 };
 
 static inline void srdma_outbox_init(struct srdma_outbox *outbox)
@@ -36,6 +41,9 @@ static inline void srdma_outbox_init(struct srdma_outbox *outbox)
 	outbox->vector = false;
 	outbox->train.skb = NULL;
 	__skb_queue_head_init(&outbox->looped);
+	outbox->looped_bytes = 0;
+	outbox->fill.key = NULL;
+	outbox->fill.seat = NULL;
 }
 
 /* The engine has something else to do before it builds more. */
@@ -43,6 +51,8 @@ static inline void srdma_outbox_rest(struct srdma_outbox *outbox)
 {
 	srdma_crc_end(outbox->vector);
 	outbox->vector = false;
+	if (outbox->fill.key)
+		srdma_mem_leave(&outbox->fill);
 }
 
 /* What became of packets. */
