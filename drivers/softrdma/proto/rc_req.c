@@ -38,6 +38,7 @@ void srdma_rc_req_init(struct srdma_rc_req *req,
 	req->ack_psn = attr->psn;
 	req->resend_psn = attr->psn;
 	req->mode = SRDMA_REQ_RUN;
+	req->settles = attr->settles;
 	req->win_near = U32_MAX;
 	if (attr->near_inflight)
 		req->win_near = max(attr->near_inflight >> req->mtu_shift, 1u);
@@ -150,6 +151,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 	u32 first = req->una;
 	u32 steps;
 
+	req->lag = 0;
 	while (req->una != req->fresh) {
 		u32 idx = req->una;
 		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);

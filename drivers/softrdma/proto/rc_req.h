@@ -17,6 +17,10 @@
  *   srdma_rc_req_timeout()	req->deadline has passed
  *   srdma_rc_req_retire()	until it returns false: what is complete now
  *
+ * A caller that has several responses, or bursts, at the same time may say so
+ * (attr.settles): then it calls srdma_rc_req_settle() after the responses and after the
+ * bursts.
+ *
  * After any of them req->deadline says when srdma_rc_req_timeout() wants to
  * be called (0: never). It only has to be called at or after that time: a
  * timer that fires early for an old deadline is harmless, so a caller leaves
@@ -281,6 +285,7 @@ struct srdma_rc_done {
  * @retry_cnt: transport retries, 0 .. 7; 7 is seven
  * @rnr_retry: RNR retries, 0 .. 7; 7 is without end
  * @timeout: local ACK timeout, 4.096 us * 2^timeout, 0 for none
+ * @settles: the caller calls srdma_rc_req_settle() (init only)
  */
 struct srdma_rc_req_attr {
 	u32 psn;
@@ -293,6 +298,7 @@ struct srdma_rc_req_attr {
 	u8 retry_cnt;
 	u8 rnr_retry;
 	u8 timeout;
+	bool settles;
 };
 
 /**
@@ -386,6 +392,10 @@ struct srdma_rc_req_attr {
  * @asked_first: packets of answers asked for, of late
  * @asked_again: and those asked for again
  * @overfills: most of an answer was lost, and some of those since
+ * @settles: see struct srdma_rc_req_attr
+ * @unlooked: something was sent that @deadline does not know of
+ * @lag: so many messages from @una on are complete, and @una has not moved over them:
+ *	only with @settles
  * @again_out: the oldest of what the peer has reported to be missing
  * @again_count: number of these
  * @stamp: number of the last report; 0 as long as the peer is not known to hold
@@ -492,6 +502,9 @@ struct srdma_rc_req {
 	u32 held_all;
 	bool overfills;
 	u8 stamp;
+	bool settles;
+	bool unlooked;
+	u32 lag;
 	u64 timeout_ns;
 	u64 heard_at;
 	u64 back_at;
@@ -639,6 +652,23 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 /* What srdma_rc_req_response() asked for is in memory. */
 void srdma_rc_req_placed(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_act *act, u64 now);
+
+/* For srdma_rc_req_settle(): there is something to be done. */
+void srdma_rc_req_settle_now(struct srdma_rc_req *req, u64 now);
+
+/**
+ * srdma_rc_req_settle() - do once what many responses, or bursts, ask for
+ * @req: requester with attr.settles
+ * @now: time, ns
+ *
+ * To be called behind srdma_rc_req_placed() before anything but srdma_rc_req_response()
+ * is, and behind srdma_rc_req_sent() before req->deadline is looked at.
+ */
+static inline void srdma_rc_req_settle(struct srdma_rc_req *req, u64 now)
+{
+	if (req->lag || req->unlooked)
+		srdma_rc_req_settle_now(req, now);
+}
 
 /*
  * A notification came that packets of this requester, or READ data for it, meet

@@ -306,12 +306,13 @@ static bool in_place(const struct srdma_rc_msg *msg,
 
 /*
  * The answer to @idx, at @psn, says that all in front of it was executed: which
- * is news unless it is the oldest message. Returns false if the QP failed.
+ * is news unless it is the oldest message that is not complete. Returns false if the QP
+ * failed.
  */
 static bool reach(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
 {
 	srdma_req_executed(req, psn);
-	if (idx == req->una)
+	if (idx == req->una + req->lag)
 		return true;
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
@@ -368,7 +369,7 @@ static enum srdma_req_resp take_atomic(struct srdma_rc_req *req,
 				       const struct srdma_pkt *pkt, u64 now,
 				       struct srdma_rc_req_act *act)
 {
-	u32 idx = srdma_req_find(req, pkt->psn);
+	u32 idx = req->lag ? req->una + req->lag : srdma_req_find(req, pkt->psn);
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 
 	if (!(srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC))
@@ -447,10 +448,24 @@ static noinline enum srdma_req_resp take_sack(struct srdma_rc_req *req,
 	return SRDMA_REQ_SACK;
 }
 
+/* Is it the result of the atomic behind those that @una is to move over? */
+static bool is_next_result(const struct srdma_rc_req *req,
+			   const struct srdma_pkt *pkt)
+{
+	u32 idx = req->una + req->lag;
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	return pkt->opcode == SRDMA_RC_ATOMIC_ACK && idx != req->fresh &&
+	       msg->psn == pkt->psn && !msg->answered &&
+	       srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC;
+}
+
 enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 					  const struct srdma_pkt *pkt, u64 now,
 					  struct srdma_rc_req_act *act)
 {
+	if (req->lag && !is_next_result(req, pkt))
+		srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_DROP_ERROR;
 	if (!(pkt->op->flags & SRDMA_OP_RESP))
@@ -591,6 +606,17 @@ static noinline void hear_of_probe(struct srdma_rc_req *req,
 		req->cur++;
 }
 
+/*
+ * The results of many atomics may come together: una then moves over all of them at once
+ * (srdma_rc_req_settle()).
+ */
+static bool may_lag(const struct srdma_rc_req *req, u32 idx,
+		    const struct srdma_rc_msg *msg)
+{
+	return req->settles && idx == req->una + req->lag && !req->failing &&
+	       srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC;
+}
+
 void srdma_rc_req_placed(struct srdma_rc_req *req,
 			 const struct srdma_rc_req_act *act, u64 now)
 {
@@ -611,5 +637,8 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 	msg->done += act->len;
 	msg->answered = msg->op != SRDMA_WR_READ || msg->done == msg->len;
 	srdma_req_executed(req, srdma_psn_next(act->psn));
-	srdma_req_advance(req, now);
+	if (may_lag(req, act->idx, msg))
+		req->lag++;
+	else
+		srdma_req_advance(req, now);
 }

@@ -181,13 +181,31 @@ void srdma_req_rearm(struct srdma_rc_req *req)
 		req->deadline = pace_at;
 }
 
+/* Something was sent. */
+static void set_next_look(struct srdma_rc_req *req, u64 now)
+{
+	req->unlooked = false;
+	if (!req->probes)
+		req->probe_at = srdma_req_next_probe(req, now);
+	srdma_req_rearm(req);
+}
+
 void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 {
 	if (was_idle)
 		req->heard_at = now;
-	if (!req->probes)
-		req->probe_at = srdma_req_next_probe(req, now);
-	srdma_req_rearm(req);
+	if (req->settles)
+		req->unlooked = true;
+	else
+		set_next_look(req, now);
+}
+
+void srdma_rc_req_settle_now(struct srdma_rc_req *req, u64 now)
+{
+	if (req->lag)
+		srdma_req_advance(req, now);
+	if (req->unlooked)
+		set_next_look(req, now);
 }
 
 /* In a trip that begins when little is on its way, little gets through. */
@@ -404,6 +422,8 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
 	req->probe_at = srdma_req_next_probe(req, now);
+	/* The caller finds out when to look. */
+	req->unlooked = false;
 	if (srdma_req_is_slow(req))
 		srdma_req_slow_progress(req, steps);
 	grow_window(req, steps);
@@ -474,6 +494,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 {
+	srdma_rc_req_settle(req, now);
 	if (!req->deadline || now < req->deadline)
 		return SRDMA_TIMER_EARLY;
 	if (req->rnr_until) {

@@ -102,6 +102,7 @@ static void rc_attrs(const struct srdma_qp *qp, struct srdma_rc_req_attr *attr)
 		.retry_cnt = qp->attr.retry_cnt,
 		.rnr_retry = qp->attr.rnr_retry,
 		.timeout = qp->attr.timeout,
+		.settles = true,
 	};
 }
 

@@ -155,6 +155,7 @@ static void hear(struct srdma_answer *a)
 		srdma_rc_req_placed(rc, &a->act, a->now);
 		return;
 	}
+	srdma_rc_req_settle(rc, a->now);
 	srdma_failure_to_place(qp, a->act.idx);
 }
 
@@ -169,6 +170,7 @@ static noinline void hear_congestion(struct srdma_answer *a)
 		return;
 	}
 	srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_HANDLED);
+	srdma_rc_req_settle(&qp->req.rc, a->now);
 	srdma_rc_req_congested(&qp->req.rc);
 }
 
@@ -182,6 +184,7 @@ static noinline void meet_congestion(struct srdma_answer *a)
 
 	if (!srdma_notify_of(a->qp, true, a->skb, &a->pkt))
 		return;
+	srdma_rc_req_settle(rc, a->now);
 	srdma_rc_req_congested(rc);
 }
 
@@ -235,6 +238,8 @@ static noinline int hear_inbox(struct srdma_qp *qp, struct sk_buff *skb,
 		srdma_packet_in_free(skb);
 	} while (budget > 0 && (skb = srdma_engine_receive(&qp->send)));
 	srdma_mem_end(&a.place);
+	if (qp->qpt == SRDMA_QPT_RC)
+		srdma_rc_req_settle(&qp->req.rc, now);
 	return budget;
 }
 

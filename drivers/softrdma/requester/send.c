@@ -647,6 +647,7 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 		show_window(qp);
 	/* The answer may be here already, and then there is nothing to wait for. */
 	if (is_rc(qp) && !srdma_engine_kicked(engine)) {
+		srdma_rc_req_settle(&qp->req.rc, now);
 		arm_timer(qp);
 		watch_softirq(qp);
 	}

@@ -318,6 +318,7 @@ static void make_node(struct sim *s, u32 id)
 	p->forgets = rnd_chance(r, 2500);
 	p->holds = RND_PICK(r, 0, 0, 3, 50, 1000, 1000);
 	p->refusals = pick_refusals(s->p.seed, id);
+	p->attr.settles = (s->p.seed / 8 + id) % 2;
 	if (rnd_chance(r, 500))
 		p->sqd_ns = 1 + rnd_below(r, 500000);
 	if (rnd_chance(r, 300))

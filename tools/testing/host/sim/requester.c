@@ -412,6 +412,9 @@ void requester_run(struct sim *s, struct node *n)
 	enum srdma_req_next v;
 	bool more = true;
 
+	/* Behind all responses that were there, as the module does it, */
+	srdma_rc_req_settle(&n->req, s->now);
+	watch(n);
 	while (more) {
 		v = srdma_rc_req_next(&n->req, s->now, &n->p->limit, &b);
 		s->seen.next[v]++;
@@ -430,6 +433,8 @@ void requester_run(struct sim *s, struct node *n)
 	check_ahead(s, n);
 	retire(s, n);
 	watch(n);
+	/* and behind all bursts. */
+	srdma_rc_req_settle(&n->req, s->now);
 	set_timer(s, n);
 	if (n->sqd && srdma_rc_req_drained(&n->req))
 		drained(s, n);
@@ -442,6 +447,7 @@ static void place(struct sim *s, struct node *n, const struct frame *f,
 	const u8 *payload = f->payload;
 
 	if (e->fault == FAULT_PLACE && act->len) {
+		srdma_rc_req_settle(&n->req, s->now);
 		srdma_rc_req_fail(&n->req, act->idx, SRDMA_ST_LOC_PROT);
 		return;
 	}
@@ -469,6 +475,7 @@ static void place_atomic(struct sim *s, struct node *n,
 	struct entry *e = &n->prog[act->idx];
 
 	if (e->fault == FAULT_PLACE) {
+		srdma_rc_req_settle(&n->req, s->now);
 		srdma_rc_req_fail(&n->req, act->idx, SRDMA_ST_LOC_PROT);
 		return;
 	}
