@@ -337,7 +337,14 @@ static void keep(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt,
 	}
 	resp->epsn = srdma_psn_add(res->psn, res->npsn);
 	resp->res_head = act->res + 1 == resp->nres ? 0 : act->res + 1;
-	srdma_resp_answer(resp, act->res, res->psn, resp->epsn);
+	/* As srdma_resp_answer(): but none is newer. */
+	if (!resp->res_pending)
+		resp->res_out = act->res;
+	resp->res_pending++;
+	res->pending = true;
+	res->start_psn = res->psn;
+	res->cur_psn = res->psn;
+	res->end_psn = resp->epsn;
 }
 
 static void commit_payload(struct srdma_rc_resp *resp,

@@ -222,11 +222,15 @@ static enum srdma_wqe_why take_sges(struct srdma_wqe *out,
 				    u32 room,
 				    const struct srdma_wqe_limits *lim)
 {
+	const struct srdma_sge *sge = (const struct srdma_sge *)(raw + 1);
 	u32 n = raw->dma.num_sge;
 
-	if (n > lim->max_sge || n > room / sizeof(struct srdma_sge))
+	if (n > lim->max_sge || n > room / sizeof(*sge))
 		return SRDMA_WQE_NUM_SGE;
-	memcpy(out->sge, raw + 1, n * sizeof(struct srdma_sge));
+	if (likely(n == 1))
+		out->sge[0] = *sge;
+	else
+		memcpy(out->sge, sge, n * sizeof(*sge));
 	out->num_sge = n;
 	return SRDMA_WQE_OK;
 }
