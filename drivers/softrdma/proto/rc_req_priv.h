@@ -310,10 +310,16 @@ void srdma_req_first_answer(struct srdma_rc_req *req, u64 now);
 /* May what is sent, maybe again, be timed? */
 bool srdma_req_may_time(const struct srdma_rc_req *req, bool again);
 
-/* Behind what got through to the peer, as if there were no holes. */
+/*
+ * Behind what got through to the peer, as if there were no holes. On a short path a hole is
+ * filled so soon that una says as much; and what is measured there in the midst of holes,
+ * without those in front, would leave smaller windows.
+ */
 static inline u32 srdma_req_through(const struct srdma_rc_req *req)
 {
-	return srdma_psn_add(req->una_psn, req->held_all);
+	u32 held = req->rtt_min_ns >= SRDMA_REQ_FAR_NS ? req->held_all : 0;
+
+	return srdma_psn_add(req->una_psn, held);
 }
 
 /* The answer to @psn measures a round trip; if it went @again, maybe of the first. */

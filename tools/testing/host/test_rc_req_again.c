@@ -67,7 +67,10 @@ TEST(req_again__what_is_held_got_through)
 	hole(0, 1, 1);
 	hole(1, 8, 1);
 	EXPECT_EQ(sack(0, 3, 9), SRDMA_REQ_SACK);
+	req.rtt_min_ns = 1 * MS - 1;
+	EXPECT_EQ(srdma_req_through(&req), psn(1));
 	req.rtt_min_ns = 5 * MS;
+	EXPECT_EQ(srdma_req_through(&req), psn(10));
 	req.delay.holds = 0;
 	srdma_req_time_trip(&req, psn(3), false, now);
 	now += 5 * MS;
