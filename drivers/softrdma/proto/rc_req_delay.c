@@ -79,9 +79,15 @@ static bool had_room(const struct srdma_rc_req *req)
 	       req->cwnd_floor > SLOW_FLOOR;
 }
 
+noinline bool srdma_req_delay_only_lost(const struct srdma_rc_req *req)
+{
+	return req->rtt_min_ns >= SRDMA_REQ_FAR_NS &&
+	       (req->stamp || is_of_a_read(req));
+}
+
 noinline bool srdma_req_delay_by_chance(const struct srdma_rc_req *req)
 {
-	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS)
+	if (!srdma_req_delay_only_lost(req))
 		return false;
 	if (req->delay.full_ns)
 		return had_room(req);

@@ -284,6 +284,12 @@ void srdma_req_slow_loss(struct srdma_rc_req *req);
 /* Something was lost: of a queue that was full? */
 void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance);
 
+/*
+ * On a long path, does only what was lost come again? Else, as the peer holds nothing back,
+ * a loss costs all that is in the window, and it is better to be careful.
+ */
+bool srdma_req_delay_only_lost(const struct srdma_rc_req *req);
+
 /* Is what gets lost now, on a long path, rather not lost by a queue that is full? */
 bool srdma_req_delay_by_chance(const struct srdma_rc_req *req);
 

@@ -261,8 +261,10 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 		if (rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
 		    (packets >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
 			return SRDMA_REQ_CWND_FLOOR;
-		packets = req->delay.holds;
-		rtt = req->rtt_min_ns;
+		if (srdma_req_delay_only_lost(req)) {
+			packets = req->delay.holds;
+			rtt = req->rtt_min_ns;
+		}
 	}
 	return clamp_t(u64, packets * CWND_FLOOR_NS / rtt, 1,
 		       CWND_FLOOR_MOST);
@@ -462,7 +464,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	req->ssthresh = min(left, req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
 	req->acked_frac = 0;
-	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS)
+	if (srdma_req_delay_only_lost(req))
 		req->rtt_timed = false;
 	srdma_req_delay_loss(req, by_chance);
 }

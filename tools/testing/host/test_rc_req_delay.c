@@ -213,6 +213,7 @@ static void begin_long_path(void)
 	srdma_req_note_loss(&req);
 	REQUIRE(req.delay.full_ns == 30 * MS);
 	req.recovering = false;
+	req.stamp = 1;
 	req.delay.holds = 30;
 	req.delay.top_ns = 16 * MS;
 	req.srtt_ns = 11 * MS;
@@ -256,6 +257,7 @@ TEST(req_delay__losses_by_chance_before_any_congestion)
 
 	for (i = 0; i < 2; i++) {
 		begin_at(ops[i], 10 * MS, 12 * MS + 500 * US);
+		req.stamp = ops[i] == SRDMA_WR_WRITE;
 		req.delay.holds = 30;
 		req.cwnd_floor = 9;
 		req.cwnd = 30;
@@ -266,6 +268,7 @@ TEST(req_delay__losses_by_chance_before_any_congestion)
 	}
 	/* The queue is as short as ever: all that is on the way may stay. */
 	begin_at(SRDMA_WR_WRITE, 10 * MS, 9 * MS);
+	req.stamp = 1;
 	req.delay.holds = 40;
 	req.cwnd_floor = 9;
 	req.cwnd = 30;
@@ -302,6 +305,12 @@ TEST(req_delay__what_is_no_chance)
 	/* A queue that may have overflowed for the first time. */
 	req.srtt_ns = 30 * MS;
 	EXPECT(!srdma_req_delay_by_chance(&req));
+	/* To a peer that holds nothing back. */
+	req.srtt_ns = 10 * MS;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	req.stamp = 0;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	req.stamp = 1;
 	/* Short paths have other rules. */
 	req.srtt_ns = 2 * MS;
 	req.rtt_min_ns = 1 * MS;
@@ -347,20 +356,27 @@ TEST(req_delay__what_a_long_path_holds)
 TEST(req_delay__what_passes_of_a_long_path_is_known)
 {
 	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	req.stamp = 1;
 	req.delay.holds = 200;
 	pass(4, 13 * MS);
 	EXPECT_EQ(req.delay.holds, 151);
 	EXPECT_EQ(req.cwnd_floor, 15);
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	req.delay.holds = 200;
+	pass(26, 13 * MS);
+	EXPECT_EQ(req.cwnd_floor, 2);
 }
 
 /* What is sent again would make it longer. */
 TEST(req_delay__a_loss_ends_a_long_trip_that_is_measured)
 {
 	begin_at(SRDMA_WR_WRITE, 1 * MS, 1 * MS);
+	req.stamp = 1;
 	srdma_req_time_trip(&req, psn(20), false, now);
 	srdma_req_note_loss(&req);
 	EXPECT(!req.rtt_timed);
 	begin_at(SRDMA_WR_WRITE, 1 * MS - 1, 1 * MS);
+	req.stamp = 1;
 	srdma_req_time_trip(&req, psn(20), false, now);
 	srdma_req_note_loss(&req);
 	EXPECT(req.rtt_timed);
