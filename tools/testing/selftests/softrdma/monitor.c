@@ -160,6 +160,8 @@ static void show_packets(struct __test_metadata *_metadata, struct scene *self)
 	got = counters_get("rx_packets");
 	bytes = counters_get("rx_bytes");
 	ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_WRITE, PACKETS(8) - 3));
+	/* What was told is not told again with what follows. */
+	ASSERT_EQ(0, listen_until(listen, TX, "WRITE_LAST"));
 	ASSERT_EQ(0, post_one(&self->duo, IBV_WR_RDMA_READ, PACKETS(4)));
 	sent = sent_packets(self->wire) - sent;
 	got = counters_get("rx_packets") - got;
