@@ -9,15 +9,11 @@ enum srdma_mem_why srdma_mem_check_list(const struct srdma_mem_who *who,
 					const struct srdma_sge *sge,
 					u32 num_sge, u32 access)
 {
-	enum srdma_mem_why why = SRDMA_MEM_OK;
-	struct srdma_mem_iter it;
+	struct srdma_mem_span span = {};
+	enum srdma_mem_why why;
 
-	u32 i;
-
-	srdma_mem_begin_list(&it, who, sge, num_sge, access, NULL);
-	for (i = 0; i < num_sge && !why; i++)
-		why = srdma_mem_skip(&it, sge[i].length);
-	srdma_mem_end(&it);
+	why = srdma_mem_check_next(&span, who, sge, num_sge, access);
+	srdma_mem_leave(&span);
 	return why;
 }
 

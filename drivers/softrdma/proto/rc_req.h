@@ -217,8 +217,8 @@ struct srdma_rc_slow {
  * struct srdma_rc_delay - what a requester knows of a queue that does not mark
  * @top_ns: the longest round trip since the last loss; 0: none was measured
  * @full_ns: how long one is when the queue is full, or may be; 0: none has overflowed
- * @holds: packets that a long path has room for, beside its queue, as the last round trip
- *	says; 0 of a short one
+ * @holds: packets that a long path has room for, beside its queue, as the last round trips
+ *	say, smoothed; 0 of a short one
  * @row: round trips in a row that were too long, up to a few
  */
 struct srdma_rc_delay {

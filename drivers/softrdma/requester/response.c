@@ -284,7 +284,7 @@ static bool retire(struct srdma_qp *qp, struct srdma_rc_done *done)
 }
 
 static bool report_done(struct srdma_qp *qp, const struct srdma_wqe *wqe,
-			    enum srdma_status status, u16 why)
+			enum srdma_status status, u16 why)
 {
 	struct ib_wc wc = {
 		.wr_id = wqe->wr_id,

@@ -196,7 +196,7 @@ static void tell_of_congestion(const struct srdma_request *r)
 /* ---- reliable connections ---- */
 
 static enum srdma_outcome execute(struct srdma_request *r,
-			    enum srdma_resp_verdict verdict)
+				  enum srdma_resp_verdict verdict)
 {
 	switch (verdict) {
 	case SRDMA_RESP_SEND:

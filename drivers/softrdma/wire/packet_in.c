@@ -73,7 +73,7 @@ bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
 static bool is_v6(const struct sk_buff *skb)
 {
 	return srdma_packet_in_is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
-			      srdma_packet_in(skb)->is_v6;
+					      srdma_packet_in(skb)->is_v6;
 }
 
 /* Bytes behind the UDP header of the packet at @offset. */
