@@ -23,6 +23,7 @@
 #include "verbs/qp_state.h"
 #include "verbs/refuse.h"
 #include "verbs/ucontext.h"
+#include "wire/path.h"
 #include "wire/shortcut.h"
 
 /*
@@ -302,6 +303,8 @@ static int modify(struct srdma_qp *qp, const struct ib_qp_attr *attr, int mask)
 
 	if (mask & IB_QP_AV) {
 		qp->av = av;
+		srdma_path_drop(&qp->req.path);
+		srdma_path_drop(&qp->resp.path);
 		srdma_shortcut_forget(qp);
 	}
 	keep_attrs(qp, attr, mask);

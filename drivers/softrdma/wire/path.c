@@ -306,6 +306,20 @@ int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 	return find_anew(path, dev, av);
 }
 
+/**
+ * srdma_path_to_peer - srdma_path_find() for a connected QP
+ * @path: path that was for no other address: it is dropped when that changes
+ * @dev: device that sends
+ * @av: the address of the peer
+ */
+int srdma_path_to_peer(struct srdma_path *path, struct srdma_dev *dev,
+		       const struct srdma_av *av)
+{
+	int way = path->checked ? still_good(path, dev) : -ENOENT;
+
+	return way < 0 ? find_anew(path, dev, av) : way;
+}
+
 /* Releases the route, if there is one. */
 void srdma_path_drop(struct srdma_path *path)
 {

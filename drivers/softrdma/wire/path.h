@@ -14,6 +14,8 @@ struct srdma_dev;
 void srdma_path_init(struct srdma_path *path);
 int srdma_path_find(struct srdma_path *path, struct srdma_dev *dev,
 		    const struct srdma_av *av);
+int srdma_path_to_peer(struct srdma_path *path, struct srdma_dev *dev,
+		       const struct srdma_av *av);
 bool srdma_path_is_to(const struct srdma_path *path, const struct srdma_av *av);
 void srdma_path_fill(struct srdma_path *path);
 void srdma_path_drop(struct srdma_path *path);

@@ -398,10 +398,13 @@ void srdma_tx_flush(struct srdma_qp *qp, struct srdma_path *path,
 static noinline int look_for_way(const struct srdma_tx *tx)
 {
 	struct srdma_outbox *outbox = tx->outbox;
+	struct srdma_dev *dev = tx->qp->dev;
 	int way;
 
 	rcu_read_lock();
-	way = srdma_path_find(tx->path, tx->qp->dev, tx->av);
+	way = srdma_qp_has_peer(tx->qp) ?
+		srdma_path_to_peer(tx->path, dev, tx->av) :
+		srdma_path_find(tx->path, dev, tx->av);
 	rcu_read_unlock();
 	if (outbox)
 		outbox->knows_way = !way;

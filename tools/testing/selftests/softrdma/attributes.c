@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "topo.h"
 
@@ -114,6 +115,59 @@ TEST_F(pair, address_vectors)
 			EXPECT_EQ(0, pair_disconnect(&self->pair));
 		}
 	}
+}
+
+static int change_address(struct ibv_qp *qp, enum ibv_qp_state state,
+		  const struct ibv_qp_attr *address)
+{
+	struct ibv_qp_attr attr = *address;
+
+	attr.qp_state = state;
+	return ibv_modify_qp(qp, &attr, state == IBV_QPS_SQD ?
+			     IBV_QP_STATE : IBV_QP_STATE | IBV_QP_CUR_STATE) ?:
+	       state == IBV_QPS_SQD ? ibv_modify_qp(qp, &attr, IBV_QP_AV) : 0;
+}
+
+/* In SQD the address may be another one: where packets went before does not matter. */
+TEST_F(pair, another_address_is_followed)
+{
+	struct pair_options options = { .type = IBV_QPT_RC };
+	struct ibv_qp_attr right, wrong;
+	struct ibv_qp_init_attr init;
+	struct pair_wr wr;
+	int i;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &options));
+	ASSERT_EQ(0, ibv_query_qp(self->a->qp, &right, IBV_QP_AV, &init));
+	wrong = right;
+	/* Of a neighbour the link address has to be known, at least. */
+	if (variant->wire == PAIR_LOOPBACK)
+		wrong.ah_attr.grh.dgid.raw[15] ^= 0x40;
+	else
+		wrong.ah_attr.grh.dgid = self->a->set.gid;
+	wrong.cur_qp_state = IBV_QPS_SQD;
+	right.cur_qp_state = IBV_QPS_SQD;
+	for (i = 0; i < 3; i++) {
+		const struct ibv_qp_attr *address = i == 1 ? &wrong : &right;
+
+		if (i) {
+			ASSERT_EQ(0, change_address(self->a->qp, IBV_QPS_SQD, address));
+			ASSERT_EQ(0, change_address(self->a->qp, IBV_QPS_RTS, address));
+		}
+		self->a->buffer[i] = 'a' + i;
+		pair_wr_init(&wr, self->a, self->b, IBV_WR_RDMA_WRITE, i, 1);
+		ASSERT_EQ(0, pair_post(self->a, &wr));
+		if (i != 1) {
+			ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+			continue;
+		}
+		/* Its peer is not there. */
+		usleep(50000);
+		EXPECT_NE('b', self->b->buffer[1]);
+	}
+	/* What was posted meanwhile has come, too. */
+	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(self->a));
+	EXPECT_EQ(0, memcmp(self->a->buffer, self->b->buffer, 3));
 }
 
 /* ---- attributes of queue pairs ---- */
