@@ -38,6 +38,7 @@
 #include "wire/tamper.h"
 #include "responder/execute.h"
 #include "responder/hold.h"
+#include "responder/linger.h"
 #include "responder/reply.h"
 #include "responder/wait.h"
 #include "requester/send.h"
@@ -173,6 +174,8 @@ DOOR(srdma_hold_clear);
 DOOR(srdma_wait_clear);
 DOOR(srdma_hold_init);
 
+DOOR(srdma_linger_init);
+
 DOOR(srdma_reply_last);
 
 DOOR(srdma_send_resume);
@@ -190,6 +193,7 @@ DOOR(srdma_store_uninit);
 #include "responder/execute.c"
 #include "responder/remote.c"
 #include "responder/hold.c"
+#include "responder/linger.c"
 #include "responder/refusal.c"
 #include "responder/reply.c"
 #include "responder/wait.c"
@@ -201,6 +205,7 @@ DOOR(srdma_store_uninit);
 #include "wire/route.c"
 #include "wire/inflight.c"
 #include "wire/notify.c"
+#include "wire/rider.c"
 #include "wire/skb_pool.c"
 #include "wire/shortcut.c"
 #include "wire/hook.c"

@@ -66,7 +66,7 @@ struct srdma_sq {
  * @seen: producer's index at the last doorbell
  * @waiting: doorbells that wait; the engine takes them all
  * @armed: bit 0: @timer is going to look after them
- * @timer: ends the wait that nothing else ended
+ * @timer: ends the wait that nothing else ended, also that of an acknowledge
  * @since: when the first of @waiting began to wait, ns
  *
  * But for @waiting and @armed these are hints: threads that ring at once may
@@ -104,6 +104,17 @@ struct srdma_inflight {
 	int full_bytes;
 	u64 full_at;
 	unsigned long refused_at;
+};
+
+/**
+ * struct srdma_rider - an acknowledge that waits for a request to travel with
+ * @ack: what it says (wire/rider.c), 0: none waits. Who takes it is to send it
+ * @until: how long it waits, ns; 0: the receive engine has put none. Only that engine
+ *	writes it
+ */
+struct srdma_rider {
+	atomic64_t ack;
+	u64 until;
 };
 
 /**
@@ -197,6 +208,7 @@ struct srdma_qp_attrs {
  * @inflight: what was sent and has not left the host (wire/inflight.c)
  * @notified_at: when a congestion notification was last sent, ns; 0: never. Either
  *	engine may send one (wire/notify.c)
+ * @rider: an acknowledge that either engine may send
  *
  * In groups by who writes, none of which shares a cache line with another: what
  * all CPUs read and seldom anybody writes; the control path's; the sender's; the
@@ -249,6 +261,7 @@ struct srdma_qp {
 
 	struct srdma_inflight inflight ____cacheline_aligned;
 	atomic64_t notified_at;
+	struct srdma_rider rider;
 };
 
 #define SRDMA_QP_GROUP(first, before)						\

@@ -22,9 +22,12 @@
  * @has_rwqe: @rwqe is one
  * @established: COMM_EST was raised
  * @last_wqe: LAST_WQE_REACHED was raised
+ * @posted: requests of the program before its last message came (responder/linger.c)
  * @pos: where in the pieces of @rwqe placing stands
  * @path: way to the peer
  * @mtu: path MTU, bytes
+ * @turns: messages in a row that the program has answered by another
+ * @turns_needed: as many before an acknowledge waits for the next one
  * @held: requests behind a hole, in order (responder/hold.c)
  * @held_from: the skb that is being looked at, if it has brought the last of them
  * @held_last: that
@@ -45,11 +48,14 @@ struct srdma_responder {
 	bool has_rwqe;
 	bool established;
 	bool last_wqe;
+	u8 posted;
 	struct srdma_mem_pos pos;
 	struct srdma_path path;
 	u32 mtu;
 	u32 held_psn;
 	u32 wait_psn;
+	u16 turns;
+	u16 turns_needed;
 	struct sk_buff_head held;
 	const struct sk_buff *held_from;
 	struct sk_buff *held_last;

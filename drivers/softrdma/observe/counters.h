@@ -56,6 +56,7 @@
  * @SRDMA_STAT_RX_POLICY: IPsec or connection tracking did not let it in
  * @SRDMA_STAT_REQ_HELD: requests that were held back behind a hole
  * @SRDMA_STAT_REQ_WAITED: requests that waited here for a receive request
+ * @SRDMA_STAT_ACK_CARRIED: acknowledges that waited, and left with a request
  * @SRDMA_STAT_CE: packets that had met congestion on their way
  * @SRDMA_STAT_CNP_SENT: congestion notifications sent
  * @SRDMA_STAT_CNP_HANDLED: those received, and followed
@@ -105,6 +106,7 @@ enum srdma_stat {
 	SRDMA_STAT_RX_NO_MEMORY,
 	SRDMA_STAT_REQ_HELD,
 	SRDMA_STAT_REQ_WAITED,
+	SRDMA_STAT_ACK_CARRIED,
 	SRDMA_STAT_CE,
 	SRDMA_STAT_CNP_SENT,
 	SRDMA_STAT_CNP_HANDLED,
@@ -197,6 +199,7 @@ enum srdma_stat {
 	V(SRDMA_STAT_REQ, SRDMA_RESP_NAK_INV_REQ, "req_invalid")	\
 	S(SRDMA_STAT_REQ_HELD, "req_held")				\
 	S(SRDMA_STAT_REQ_WAITED, "req_waited")				\
+	S(SRDMA_STAT_ACK_CARRIED, "ack_carried")			\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_GAP, "req_out_of_sequence")	\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_OLD, "req_drop_old")		\
 	V(SRDMA_STAT_REQ, SRDMA_RESP_DROP_RANGE, "req_drop_range")	\

@@ -12,6 +12,7 @@ static const char * const names[SRDMA_STALL_NR] = {
 	[SRDMA_STALL_DEFER] = "defer",
 	[SRDMA_STALL_HOLD] = "hold",
 	[SRDMA_STALL_REPLY] = "reply",
+	[SRDMA_STALL_LINGER] = "linger",
 };
 
 /* All off: their probability is 0. */

@@ -15,6 +15,7 @@ enum srdma_stall {
 	SRDMA_STALL_DEFER,	/* an engine is left to softirq */
 	SRDMA_STALL_HOLD,	/* an engine is left alone with its packets */
 	SRDMA_STALL_REPLY,	/* answers that are due are not sent */
+	SRDMA_STALL_LINGER,	/* an acknowledge waits for a minute */
 	SRDMA_STALL_NR,
 };
 

@@ -50,7 +50,7 @@
 #define ROW_MIN		4
 #define ROW_MAX		SZ_8K
 
-/* The timer sends requests that wait. */
+/* The timer ends the wait of requests, and of an acknowledge (responder/linger.c). */
 #define ARMED		0
 
 static u32 enough(const struct srdma_doorbell *bell)
@@ -119,12 +119,11 @@ static bool is_one_of_many(struct srdma_doorbell *bell)
 }
 
 /* Others rely on the timer from here on: start it without delay. */
-static void arm(struct srdma_doorbell *bell)
+static void arm(struct srdma_doorbell *bell, u64 ns)
 {
 	preempt_disable();
 	if (!test_and_set_bit(ARMED, &bell->armed))
-		hrtimer_start(&bell->timer, ns_to_ktime(WAIT_NS),
-			      HRTIMER_MODE_REL);
+		hrtimer_start(&bell->timer, ns_to_ktime(ns), HRTIMER_MODE_REL);
 	preempt_enable();
 }
 
@@ -140,7 +139,7 @@ static bool wait_for_more(struct srdma_doorbell *bell)
 	if (atomic_inc_return(&bell->waiting) >= bell->most)
 		return false;
 	if (!test_bit(ARMED, &bell->armed))
-		arm(bell);
+		arm(bell, WAIT_NS);
 	return true;
 }
 
@@ -198,24 +197,57 @@ void srdma_doorbell_flush(struct srdma_qp *qp)
 		srdma_engine_kick(&qp->send, SRDMA_EVENT_DOORBELL);
 }
 
+/* How much longer doorbells may wait, or an acknowledge, ns; none: not at all. */
+static s64 time_left(struct srdma_qp *qp)
+{
+	const struct srdma_doorbell *bell = &qp->bell;
+	u64 now = ktime_get_ns();
+	s64 left = 0;
+	u64 until;
+
+	if (atomic_read(&bell->waiting))
+		left = WAIT_NS - (s64)(now - READ_ONCE(bell->since));
+	if (atomic64_read(&qp->rider.ack)) {
+		until = READ_ONCE(qp->rider.until);
+		left = left > 0 ? min_t(s64, left, until - now) : until - now;
+	}
+	return left;
+}
+
 /* In a stream others wait by now than when it was started. */
 static enum hrtimer_restart fired(struct hrtimer *timer)
 {
 	struct srdma_doorbell *bell =
 		container_of(timer, struct srdma_doorbell, timer);
 	struct srdma_qp *qp = container_of(bell, struct srdma_qp, bell);
-	s64 waited = ktime_get_ns() - READ_ONCE(bell->since);
+	s64 left = time_left(qp);
 
-	if (atomic_read(&bell->waiting) && waited < WAIT_NS) {
-		hrtimer_forward_now(timer, ns_to_ktime(WAIT_NS - waited));
+	if (left > 0) {
+		hrtimer_forward_now(timer, ns_to_ktime(left));
 		return HRTIMER_RESTART;
 	}
 	clear_bit(ARMED, &bell->armed);
-	/* Pairs with wait_for_more(). */
+	/* Pairs with wait_for_more() and srdma_doorbell_watch_rider(). */
 	smp_mb__after_atomic();
 	if (atomic_read(&bell->waiting))
 		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_DOORBELL);
+	if (atomic64_read(&qp->rider.ack))
+		srdma_engine_kick_later(&qp->recv, SRDMA_EVENT_DOORBELL);
 	return HRTIMER_NORESTART;
+}
+
+/**
+ * srdma_doorbell_watch_rider - an acknowledge waits for a doorbell
+ * @qp: queue pair; a full barrier has followed srdma_rider_put()
+ * @ns: how long
+ *
+ * If none rings in time, the receive engine is kicked. Where the timer was to look after
+ * doorbells it may come as late as for them.
+ */
+void srdma_doorbell_watch_rider(struct srdma_qp *qp, u64 ns)
+{
+	if (!test_bit(ARMED, &qp->bell.armed))
+		arm(&qp->bell, ns);
 }
 
 /**

@@ -13,6 +13,7 @@ void srdma_doorbell_uninit(struct srdma_qp *qp);
 void srdma_doorbell_kick(struct srdma_qp *qp, struct srdma_engine *engine);
 void srdma_doorbell_ring(struct srdma_qp *qp);
 void srdma_doorbell_flush(struct srdma_qp *qp);
+void srdma_doorbell_watch_rider(struct srdma_qp *qp, u64 ns);
 void srdma_doorbell_take(struct srdma_qp *qp, u64 now);
 
 /* A response must not wait for further requests. */

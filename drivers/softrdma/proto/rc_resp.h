@@ -410,6 +410,16 @@ static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)
 	       resp->part_count;
 }
 
+/*
+ * Is it an acknowledge, behind whole messages, that says nothing else? Only then may the
+ * caller send it later than srdma_rc_resp_sent().
+ */
+static inline bool srdma_rc_resp_only_acks(const struct srdma_rc_resp *resp)
+{
+	return resp->ack_due && !resp->nak_due && !resp->res_pending &&
+	       !resp->part_count && !resp->hole_count && !resp->in;
+}
+
 /**
  * srdma_rc_resp_next() - the next response to send
  * @resp: responder

@@ -16,6 +16,7 @@
 #include "responder/drain.h"
 #include "responder/execute.h"
 #include "responder/hold.h"
+#include "responder/linger.h"
 #include "responder/refusal.h"
 #include "responder/remote.h"
 #include "responder/reply.h"
@@ -581,8 +582,11 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 		       int budget)
 {
 	struct srdma_qp *qp = container_of(engine, struct srdma_qp, recv);
+	u8 posted = srdma_linger_posted(qp);
 	struct sk_buff *skb;
 
+	if (unlikely(srdma_linger_any(qp)))
+		budget = srdma_reply_that_lingered(qp, budget);
 	if (unlikely(srdma_wait_any(qp)))
 		budget = serve_waiting(qp, budget);
 	/* The budget may have ended before it was taken. */
@@ -598,7 +602,7 @@ bool srdma_execute_run(struct srdma_engine *engine, unsigned long events,
 			srdma_hold_time(qp);
 		if (unlikely(srdma_wait_any(qp)))
 			srdma_wait_wake(qp);
-		budget = srdma_reply(qp, budget);
+		budget = srdma_reply(qp, posted, budget);
 	}
 	if (srdma_qp_may(qp, SRDMA_MAY_FLUSH_RQ))
 		budget = flush(qp, budget);

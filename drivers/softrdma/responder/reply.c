@@ -9,6 +9,7 @@
 #include "observe/trace.h"
 #include "posting/srq.h"
 #include "proto/aeth.h"
+#include "responder/linger.h"
 #include "responder/refusal.h"
 #include "responder/reply.h"
 #include "wire/arrived.h"
@@ -213,16 +214,53 @@ static int respond(struct srdma_qp *qp, int budget)
 	return budget;
 }
 
+/* Not inlined: it is rare. */
+static noinline void let_wait(struct srdma_qp *qp)
+{
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+	const struct srdma_burst_limit limit = {};
+	struct srdma_rc_resp_burst burst;
+
+	srdma_rc_resp_next(rc, &limit, credits(qp), &burst);
+	srdma_rc_resp_sent(rc, &burst);
+	srdma_linger_begin(qp, &burst);
+}
+
 /**
  * srdma_reply - send the answers that are due
  * @qp: queue pair
+ * @posted: srdma_linger_posted() when the engine began to run
  * @budget: packets to send at most, give or take a train
  *
  * Return: what is left of the budget; not more than 0 when answers may be.
  */
-int srdma_reply(struct srdma_qp *qp, int budget)
+int srdma_reply(struct srdma_qp *qp, u8 posted, int budget)
 {
 	if (!srdma_rc_resp_due(&qp->resp.rc) || srdma_stall(SRDMA_STALL_REPLY))
+		return budget;
+	if (srdma_rc_resp_only_acks(&qp->resp.rc) &&
+	    srdma_linger_is_worthwhile(qp, posted)) {
+		let_wait(qp);
+		if (!srdma_rc_resp_due(&qp->resp.rc))
+			return budget;
+	}
+	return respond(qp, budget);
+}
+
+/**
+ * srdma_reply_that_lingered - the engine runs, and an acknowledge waits, or did
+ * @qp: queue pair
+ * @budget: as for srdma_reply(), which sends what need not wait any more
+ *
+ * But in the error state, where that is not called, what is due is from before the error.
+ *
+ * Return: what is left of the budget.
+ */
+noinline int srdma_reply_that_lingered(struct srdma_qp *qp, int budget)
+{
+	srdma_linger_look(qp);
+	if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
+	    !srdma_rc_resp_due(&qp->resp.rc))
 		return budget;
 	return respond(qp, budget);
 }
@@ -238,7 +276,10 @@ int srdma_reply(struct srdma_qp *qp, int budget)
  */
 void srdma_reply_last(struct srdma_qp *qp)
 {
-	if (qp->qpt != SRDMA_QPT_RC || !srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
+	if (qp->qpt != SRDMA_QPT_RC)
+		return;
+	srdma_linger_end(qp);
+	if (!srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
 	    !srdma_rc_resp_due(&qp->resp.rc))
 		return;
 	local_bh_disable();

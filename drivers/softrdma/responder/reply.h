@@ -11,7 +11,8 @@ struct sk_buff;
 struct srdma_pkt;
 struct srdma_qp;
 
-int srdma_reply(struct srdma_qp *qp, int budget);
+int srdma_reply(struct srdma_qp *qp, u8 posted, int budget);
+int srdma_reply_that_lingered(struct srdma_qp *qp, int budget);
 void srdma_reply_last(struct srdma_qp *qp);
 bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 			 struct srdma_pkt *pkt);

@@ -9,6 +9,7 @@
 #include "responder/drain.h"
 #include "responder/execute.h"
 #include "responder/hold.h"
+#include "responder/linger.h"
 #include "responder/responder.h"
 #include "responder/wait.h"
 #include "wire/path.h"
@@ -66,6 +67,7 @@ void srdma_responder_ready(struct srdma_qp *qp, struct srdma_rc_res *res)
 
 	resp->mtu = attr.mtu;
 	resp->established = false;
+	srdma_linger_init(qp);
 	free_state(qp);
 	if (qp->qpt == SRDMA_QPT_RC)
 		srdma_rc_resp_init(&resp->rc, &attr, res,

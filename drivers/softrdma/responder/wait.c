@@ -26,7 +26,8 @@
 
 /*
  * Longer than a program takes from a completion to the next post, for a batch of
- * them; and shorter than a requester's patience: one of ours probes after 200 us.
+ * them; and not longer than a requester's patience: one of ours probes after 100 us at the
+ * earliest.
  */
 #define MOMENT_NS	(100 * NSEC_PER_USEC)
 

@@ -27,6 +27,7 @@ enum srdma_packet_in_kind {
  * @dev: device it is for
  * @payload: offset in the skb of the payload of the current packet
  * @psn: while it is held (responder/hold.c): PSN of the next packet
+ * @rest: with @is_foreign: how many packets that is
  * @next: wire: offset in the skb of the next packet's BTH
  * @left: packets that have not been looked at
  * @seg: wire: bytes behind the UDP header of every packet but the last
@@ -38,6 +39,7 @@ enum srdma_packet_in_kind {
  * @is_looped: from a QP of the same device, also one by one (wire/frame.h)
  * @same_id: wire: it does not; all have had that of the first
  * @is_held: wire: its packets were looked at, and found right, before
+ * @is_foreign: wire: what is behind the last packet is for another engine
  * @is_ce: wire: they have met congestion, as IP says
  * @icrc_len: wire: bytes behind the UDP header of the packets that @icrc_base
  *	is for; 0 before there was one: then @icrc is not known either
@@ -55,6 +57,7 @@ struct srdma_packet_in {
 	union {
 		u32 payload;
 		u32 psn;
+		u32 rest;
 	};
 	u32 next;
 	u16 left;
@@ -67,6 +70,7 @@ struct srdma_packet_in {
 	bool same_id : 1;
 	bool is_held : 1;
 	bool is_ce : 1;
+	bool is_foreign : 1;
 	u16 icrc_len;
 	u8 order;
 	u8 value;

@@ -328,7 +328,7 @@ static void dispatch(struct sk_buff *skb, const u64 *pass)
  *	consumed
  *
  * Bottom halves are disabled. The next packet decides for all; if a later one
- * is for another QP, srdma_packet_in_next() brings the rest here.
+ * is for another engine, srdma_packet_in_free() brings the rest here.
  */
 void srdma_hook_dispatch(struct sk_buff *skb)
 {

@@ -82,11 +82,26 @@ static u32 wire_len(const struct sk_buff *skb, u32 offset)
 	return min_t(u32, srdma_packet_in(skb)->seg, skb->len - offset);
 }
 
-/* What arrived has been dealt with. Bottom halves are disabled. */
+/* The rest goes to its own engine. Not inlined: others would save registers for it. */
+static noinline void hand_on(struct sk_buff *skb)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb);
+
+	in->left = in->rest;
+	in->is_foreign = false;
+	srdma_hook_dispatch(skb);
+}
+
+/*
+ * What arrived has been dealt with, or all that is for the engine that has it. Bottom
+ * halves are disabled.
+ */
 void srdma_packet_in_free(struct sk_buff *skb)
 {
 	if (srdma_packet_in_is_loop(skb))
 		srdma_loop_free(skb);
+	else if (unlikely(srdma_packet_in(skb)->is_foreign))
+		hand_on(skb);
 	else
 		napi_consume_skb(skb, 1);
 }
@@ -343,21 +358,12 @@ static bool suits_qp(const struct srdma_packet_in *in,
 	return false;
 }
 
-/*
- * Merging by the stack looks at UDP ports, not at QPs. The engine frees its
- * skb; the rest goes to its own engine in another one with the same bytes.
- */
-static void hand_on_rest(struct sk_buff *skb)
+/* This engine finds nothing left; see hand_on(). */
+static void leave_rest(struct srdma_packet_in *in)
 {
-	struct srdma_packet_in *in = srdma_packet_in(skb);
-	struct sk_buff *rest = skb_clone(skb, GFP_ATOMIC);
-
-	if (rest)
-		srdma_hook_dispatch(rest);
-	else
-		srdma_drop(in->dev, SRDMA_STAT_RX_NO_MEMORY,
-			   in->left);
+	in->rest = in->left;
 	in->left = 0;
+	in->is_foreign = true;
 }
 
 /**
@@ -368,6 +374,9 @@ static void hand_on_rest(struct sk_buff *skb)
  * @responses: it is the send engine, which takes responses
  * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
  *	bytes in @skb at srdma_packet_in(@skb)->payload
+ *
+ * The stack merges what has the same UDP ports, and acknowledges travel behind requests:
+ * then the rest is for another engine, and goes there when this one frees the skb.
  *
  * Whether the payload fits the path MTU is left to the protocol core, which
  * has an answer to it other than silence.
@@ -389,8 +398,7 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 	if (good && !in->to_group &&
 	    (pkt->dest_qpn != qp->qpn ||
 	     srdma_opcode_is_response(pkt->op) != responses)) {
-		/* Nothing is left then. */
-		hand_on_rest(skb);
+		leave_rest(in);
 		return SRDMA_FOUND_FOREIGN;
 	}
 	good = good && suits_qp(in, qp, pkt, &why);

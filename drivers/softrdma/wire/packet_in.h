@@ -22,7 +22,7 @@ struct srdma_qp;
 enum srdma_found {
 	SRDMA_FOUND_PACKET,	/* a packet for this engine, ICRC right */
 	SRDMA_FOUND_BAD,	/* dropped and counted; ask again */
-	SRDMA_FOUND_FOREIGN,	/* the rest was handed on to its own engine */
+	SRDMA_FOUND_FOREIGN,	/* the rest is for another one: free the skb */
 };
 
 /* Look past the next packet, unseen. */

@@ -13,6 +13,7 @@
 
 #include "counters.h"
 #include "ends.h"
+#include "knobs.h"
 
 /* Doorbells in a row before the first one waits (doorbell.c of the driver). */
 #define ROW	16
@@ -270,6 +271,74 @@ TEST_F(pair, answers_do_not_wait)
 			sched_yield();
 	}
 	EXPECT_EQ(waited, counters_get("doorbell_waited"));
+}
+
+/* The long wait for an answer is what the test wants, where it can be had. */
+FIXTURE(turns)
+{
+	struct pair pair;
+	struct pair back;
+	bool possible;
+};
+
+FIXTURE_VARIANT(turns)
+{
+	enum pair_wire wire;
+};
+
+FIXTURE_VARIANT_ADD(turns, loopback) { .wire = PAIR_LOOPBACK };
+FIXTURE_VARIANT_ADD(turns, veth) { .wire = PAIR_VETH };
+
+FIXTURE_SETUP(turns)
+{
+	ASSERT_EQ(0, pair_open(&self->pair, variant->wire));
+	use_counters(&self->pair);
+	self->possible = knob_exists("linger");
+	if (self->possible)
+		ASSERT_EQ(0, knob_turn("linger", true));
+}
+
+FIXTURE_TEARDOWN(turns)
+{
+	if (self->possible)
+		EXPECT_EQ(0, knob_turn("linger", false));
+	EXPECT_EQ(0, pair_disconnect(&self->pair));
+	EXPECT_EQ(0, pair_close(&self->pair));
+}
+
+/* Once the ends have taken turns for a while, an acknowledge goes with the answer. */
+TEST_F(turns, acknowledges_go_with_answers)
+{
+	int count = 3 * ROW, i;
+	int64_t carried, trains;
+	struct pair *pair = &self->pair;
+
+	if (!self->possible)
+		SKIP(return, "no CONFIG_FAULT_INJECTION");
+	carried = counters_get("ack_carried");
+	trains = counters_get("tx_trains");
+	ASSERT_EQ(0, pair_connect(pair, &rc));
+	self->back = (struct pair){ .a = pair->b, .b = pair->a };
+	for (i = 0; i < count; i++) {
+		ASSERT_EQ(0, write_signalled(pair, 2 * i, 1));
+		while (*slot(&pair->b, 2 * i) != 2 * i + 1)
+			sched_yield();
+		ASSERT_EQ(0, write_signalled(&self->back, 2 * i + 1, 1));
+		while (*slot(&pair->a, 2 * i + 1) != 2 * i + 2)
+			sched_yield();
+	}
+	for (i = 0; i < count; i++)
+		ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(&pair->a));
+	carried = counters_get("ack_carried") - carried;
+	trains = counters_get("tx_trains") - trains;
+	TH_LOG("%ld carried, %ld trains", (long)carried, (long)trains);
+	if (variant->wire == PAIR_LOOPBACK) {
+		/* There is nothing to save. */
+		EXPECT_EQ(0, carried);
+		return;
+	}
+	EXPECT_LE(ROW, carried);
+	EXPECT_EQ(carried, trains);
 }
 
 /*
