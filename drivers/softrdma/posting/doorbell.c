@@ -201,17 +201,16 @@ void srdma_doorbell_flush(struct srdma_qp *qp)
 static s64 time_left(struct srdma_qp *qp)
 {
 	const struct srdma_doorbell *bell = &qp->bell;
+	bool rings = atomic_read(&bell->waiting);
+	bool rides = atomic64_read(&qp->rider.ack);
 	u64 now = ktime_get_ns();
-	s64 left = 0;
-	u64 until;
+	s64 left = S64_MAX;
 
-	if (atomic_read(&bell->waiting))
+	if (rings)
 		left = WAIT_NS - (s64)(now - READ_ONCE(bell->since));
-	if (atomic64_read(&qp->rider.ack)) {
-		until = READ_ONCE(qp->rider.until);
-		left = left > 0 ? min_t(s64, left, until - now) : until - now;
-	}
-	return left;
+	if (rides)
+		left = min_t(s64, left, READ_ONCE(qp->rider.until) - now);
+	return rings || rides ? left : 0;
 }
 
 /* In a stream others wait by now than when it was started. */

@@ -298,7 +298,6 @@ static u32 how_many_follow(const struct srdma_qp *qp,
  * struct sending - what one run sends: set up once for all of its bursts
  * @limit: how long a burst is worth while
  * @is_limited: @limit does not change any more
- * @has_rider: an acknowledge goes behind all of them (wire/rider.c)
  * @burst: what the core wants sent
  * @b: its packets, as they go
  * @hdr: what their headers say; members that they do not have may be of others before
@@ -309,7 +308,6 @@ static u32 how_many_follow(const struct srdma_qp *qp,
 struct sending {
 	struct srdma_burst_limit limit;
 	bool is_limited;
-	bool has_rider;
 	struct srdma_rc_burst burst;
 	struct srdma_burst b;
 	struct srdma_pkt hdr;
@@ -387,7 +385,7 @@ static bool send_burst(struct sending *s, u64 now, struct srdma_outbox *outbox)
 	s->b = burst->b;
 	s->tx.payload = &s->payload.base;
 	s->tx.outbox = outbox;
-	s->tx.more = how_many_follow(qp, burst) + s->has_rider;
+	s->tx.more = how_many_follow(qp, burst) + !!outbox->rider;
 	begin_payload(&s->payload, wqe, burst->idx);
 	status = prepare_send(qp, wqe, &s->hdr, &s->b, &s->tx);
 	if (status)
@@ -480,20 +478,21 @@ static enum srdma_req_next ask(struct sending *s, struct srdma_qp *qp, u64 now,
  * Sends what may be sent. Returns what is left of the budget; 0 when there
  * may be more to send.
  */
-static __always_inline int send_into(struct srdma_outbox *outbox, struct srdma_qp *qp, u64 now,
-		     int budget, bool has_rider)
+static __always_inline int send_into(struct srdma_outbox *outbox,
+				     struct srdma_qp *qp, u64 now, int budget)
 {
 	struct sending s;
 	int fetched;
 
 	begin_sending(&s, qp);
-	s.has_rider = has_rider;
 	while (budget > 0) {
 		switch (ask(&s, qp, now, outbox)) {
 		case SRDMA_NEXT_SEND:
 			if (!send_burst(&s, now, outbox))
 				return budget;
 			budget -= s.burst.b.count;
+			if (unlikely(outbox->rider))
+				srdma_rider_send(qp, outbox);
 			break;
 		case SRDMA_NEXT_LOCAL:
 			srdma_outbox_rest(outbox);
@@ -542,14 +541,17 @@ static bool has_nothing(const struct srdma_qp *qp)
 /* Not inlined: what it sets up is worth while only where there is something. */
 static noinline int send_all(struct srdma_qp *qp, u64 now, int budget)
 {
-	u64 rider = srdma_rider_take(qp);
 	struct srdma_outbox outbox;
 
 	srdma_outbox_init(&outbox);
+	outbox.rider = srdma_rider_take(qp);
 	srdma_datagram_begin(qp);
-	budget = send_into(&outbox, qp, now, budget, rider);
-	if (unlikely(rider))
-		srdma_rider_send(qp, rider, &outbox);
+	budget = send_into(&outbox, qp, now, budget);
+	/* What was put meanwhile may be for a request that went meanwhile. */
+	if (!outbox.rider)
+		outbox.rider = srdma_rider_take(qp);
+	if (unlikely(outbox.rider))
+		srdma_rider_send(qp, &outbox);
 	srdma_tx_flush(qp, &qp->req.path, &outbox);
 	return budget;
 }

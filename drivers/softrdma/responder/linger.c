@@ -77,7 +77,7 @@ bool srdma_linger_is_worthwhile(struct srdma_qp *qp, u8 posted)
 noinline void srdma_linger_begin(struct srdma_qp *qp,
 				 const struct srdma_rc_resp_burst *ack)
 {
-	u64 wait = srdma_stall(SRDMA_STALL_LINGER) ? 60ull * NSEC_PER_SEC : LINGER_NS;
+	u64 wait = srdma_stall(SRDMA_STALL_LINGER) ? SRDMA_STALL_LINGER_NS : LINGER_NS;
 
 	WRITE_ONCE(qp->rider.until, ktime_get_ns() + wait);
 	srdma_rider_put(qp, ack);
@@ -118,7 +118,7 @@ noinline void srdma_linger_look(struct srdma_qp *qp)
 	u64 now = ktime_get_ns(), until = qp->rider.until;
 
 	if (now < until && skb_queue_empty_lockless(&qp->recv.inbox) &&
-	    atomic64_read(&qp->rider.ack) &&
+	    !qp->recv.taken && atomic64_read(&qp->rider.ack) &&
 	    srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) {
 		srdma_doorbell_watch_rider(qp, until - now);
 		return;
@@ -129,9 +129,14 @@ noinline void srdma_linger_look(struct srdma_qp *qp)
 		resp->turns_needed = max(resp->turns_needed - 1, TURNS_FIRST);
 }
 
-/* No acknowledge is to wait any more: what waits is due. */
-void srdma_linger_end(struct srdma_qp *qp)
+/* No acknowledge is to wait any more. Returns whether one did, which is due now. */
+bool srdma_linger_end(struct srdma_qp *qp)
 {
-	if (srdma_linger_any(qp))
-		end(qp);
+	return srdma_linger_any(qp) && end(qp);
+}
+
+/* What was due could not be sent: the engine is to look again when it runs. */
+void srdma_linger_again(struct srdma_qp *qp)
+{
+	WRITE_ONCE(qp->rider.until, 1);
 }

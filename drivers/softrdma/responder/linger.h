@@ -16,7 +16,8 @@ bool srdma_linger_is_worthwhile(struct srdma_qp *qp, u8 posted);
 void srdma_linger_begin(struct srdma_qp *qp,
 			const struct srdma_rc_resp_burst *ack);
 void srdma_linger_look(struct srdma_qp *qp);
-void srdma_linger_end(struct srdma_qp *qp);
+bool srdma_linger_end(struct srdma_qp *qp);
+void srdma_linger_again(struct srdma_qp *qp);
 
 /* How many requests the program has posted: the lowest bits. */
 static inline u8 srdma_linger_posted(const struct srdma_qp *qp)

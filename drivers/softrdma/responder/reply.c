@@ -258,11 +258,16 @@ int srdma_reply(struct srdma_qp *qp, u8 posted, int budget)
  */
 noinline int srdma_reply_that_lingered(struct srdma_qp *qp, int budget)
 {
+	struct srdma_rc_resp *rc = &qp->resp.rc;
+
 	srdma_linger_look(qp);
-	if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
-	    !srdma_rc_resp_due(&qp->resp.rc))
+	if (srdma_qp_may(qp, SRDMA_MAY_RECEIVE) || !srdma_rc_resp_due(rc))
 		return budget;
-	return respond(qp, budget);
+	budget = respond(qp, budget);
+	/* There is room for it later. */
+	if (rc->ack_due)
+		srdma_linger_again(qp);
+	return budget;
 }
 
 /**
@@ -276,10 +281,13 @@ noinline int srdma_reply_that_lingered(struct srdma_qp *qp, int budget)
  */
 void srdma_reply_last(struct srdma_qp *qp)
 {
+	bool lingered;
+
 	if (qp->qpt != SRDMA_QPT_RC)
 		return;
-	srdma_linger_end(qp);
-	if (!srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ||
+	lingered = srdma_linger_end(qp);
+	/* The QP may have failed since then, and its engine not have run again. */
+	if ((!lingered && !srdma_qp_may(qp, SRDMA_MAY_RECEIVE)) ||
 	    !srdma_rc_resp_due(&qp->resp.rc))
 		return;
 	local_bh_disable();

@@ -9,7 +9,8 @@
  * So the request waits here for a moment, and the inbox behind it. It is tried again
  * whenever the engine runs, and when the moment is over, for the last time. User space
  * posts without a call, so that nobody could say when it does. To the peer it looks
- * like a responder that takes its time.
+ * like a responder that takes its time. What came in the same skb for the other engine
+ * passes.
  *
  * What was held behind a hole does not wait: its place is in front of the inbox.
  */
@@ -19,6 +20,7 @@
 #include "engine/engine.h"
 #include "objects/device.h"
 #include "observe/counters.h"
+#include "observe/stall.h"
 #include "observe/trace.h"
 #include "responder/hold.h"
 #include "responder/wait.h"
@@ -52,12 +54,14 @@ noinline bool srdma_wait_begin(struct srdma_qp *qp, struct sk_buff *skb,
 		resp->wait_until = 0;
 		return false;
 	}
+	srdma_packet_in_let_pass(skb);
 	srdma_packet_in_back(skb, pkt);
 	resp->waiting = skb;
 	if (again)
 		return true;
 	resp->wait_psn = pkt->psn;
-	resp->wait_until = now + MOMENT_NS;
+	resp->wait_until = now + (srdma_stall(SRDMA_STALL_LINGER) ?
+				  SRDMA_STALL_LINGER_NS : MOMENT_NS);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_REQ_WAITED);
 	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_REQ_WAITED);
 	return true;

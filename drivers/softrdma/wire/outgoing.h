@@ -21,7 +21,8 @@ struct srdma_qp;
 /**
  * struct srdma_tx - packets to be sent
  * @qp: sender
- * @engine: gets SRDMA_EVENT_TX_FREED after SRDMA_TX_BUSY
+ * @engine: gets SRDMA_EVENT_TX_FREED after SRDMA_TX_BUSY; NULL: they go however much is
+ *	in flight
  * @av: where they go
  * @path: the engine's
  * @hdr: destination, P_Key and the extension headers of the packets; opcode,

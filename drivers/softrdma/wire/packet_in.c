@@ -552,6 +552,51 @@ void srdma_packet_in_back(struct sk_buff *skb, const struct srdma_pkt *pkt)
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES, -(u64)bytes);
 }
 
+/* Of the packets that are left, how many are in front of the first response? */
+static u32 requests_left(const struct sk_buff *skb)
+{
+	const struct srdma_packet_in *in = srdma_packet_in(skb);
+	const u8 *opcode;
+	u8 buf;
+	u32 i;
+
+	for (i = 0; i < in->left; i++) {
+		opcode = skb_header_pointer(skb, in->next + i * in->seg, 1, &buf);
+		if (!opcode || srdma_opcode_is_response(srdma_opcode_get(*opcode)))
+			break;
+	}
+	return i;
+}
+
+/**
+ * srdma_packet_in_let_pass - requests are to wait, but not what is behind them
+ * @skb: what arrived; a request was returned last
+ *
+ * An acknowledge that came with requests does not wait for what they wait for. If there
+ * is no memory for that, it does.
+ */
+noinline void srdma_packet_in_let_pass(struct sk_buff *skb)
+{
+	struct srdma_packet_in *in = srdma_packet_in(skb), *rest;
+	struct sk_buff *clone;
+	u32 wait;
+
+	if (srdma_packet_in_is_loop(skb))
+		return;
+	wait = requests_left(skb);
+	if (wait == in->left)
+		return;
+	clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	if (!clone)
+		return;
+	rest = srdma_packet_in(clone);
+	rest->index += wait;
+	rest->next += wait * in->seg;
+	rest->left -= wait;
+	in->left = wait;
+	srdma_hook_dispatch(clone);
+}
+
 static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 {
 	const struct srdma_loop *loop = srdma_loop_of(skb);

@@ -365,6 +365,9 @@ static void adapt_path(struct srdma_path *path, const struct srdma_burst *burst,
 {
 	u32 now = path->train_now;
 
+	/* Their PSNs are the peer's. */
+	if (burst->first == SRDMA_RC_ACK)
+		return;
 	if (!burst->resend) {
 		path->train_sent += burst->count;
 		if (path->train_sent >= now) {

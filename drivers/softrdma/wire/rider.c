@@ -45,16 +45,18 @@ bool srdma_rider_withdraw(struct srdma_qp *qp)
 }
 
 /**
- * srdma_rider_send - send what has waited, behind the requests of this run
+ * srdma_rider_send - send what has waited
  * @qp: queue pair
- * @ack: what srdma_rider_take() has returned
- * @outbox: of its send engine
+ * @outbox: of its send engine, with srdma_outbox.rider, which is 0 then
+ *
+ * What is in flight does not keep it back: nobody would look after it again. Looped
+ * requests are for another engine, so that it cannot join them.
  *
  * Not inlined: it is rare.
  */
-noinline void srdma_rider_send(struct srdma_qp *qp, u64 ack,
-			       struct srdma_outbox *outbox)
+noinline void srdma_rider_send(struct srdma_qp *qp, struct srdma_outbox *outbox)
 {
+	u64 ack = outbox->rider;
 	const struct srdma_pkt hdr = {
 		.pkey = SRDMA_PKEY_DEFAULT,
 		.mig = true,
@@ -71,18 +73,15 @@ noinline void srdma_rider_send(struct srdma_qp *qp, u64 ack,
 	};
 	struct srdma_tx tx = {
 		.qp = qp,
-		.engine = &qp->send,
 		.av = &qp->av,
 		.path = &qp->req.path,
 		.hdr = &hdr,
 		.burst = &burst,
-		.outbox = outbox,
+		.outbox = qp->req.path.is_local ? NULL : outbox,
 	};
 	u32 count;
 
-	/* If too much is in flight, it goes on waiting, unless it is not the last any more. */
-	if (srdma_tx_send(&tx, &count) == SRDMA_TX_BUSY)
-		atomic64_cmpxchg(&qp->rider.ack, 0, ack);
-	else
+	outbox->rider = 0;
+	if (srdma_tx_send(&tx, &count) == SRDMA_TX_SENT)
 		srdma_stat_inc(qp->dev, SRDMA_STAT_ACK_CARRIED);
 }

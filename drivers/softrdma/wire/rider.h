@@ -16,7 +16,7 @@ void srdma_rider_put(struct srdma_qp *qp,
 bool srdma_rider_withdraw(struct srdma_qp *qp);
 
 /* The send engine calls these. */
-void srdma_rider_send(struct srdma_qp *qp, u64 ack, struct srdma_outbox *outbox);
+void srdma_rider_send(struct srdma_qp *qp, struct srdma_outbox *outbox);
 
 /* The acknowledge that waits, which is the caller's then; or 0. */
 static inline u64 srdma_rider_take(struct srdma_qp *qp)

@@ -334,7 +334,7 @@ static void note_heard(const struct srdma_tx *tx)
 {
 	const struct srdma_qp *qp = tx->qp;
 
-	if (qp->qpt != SRDMA_QPT_RC)
+	if (qp->qpt != SRDMA_QPT_RC || !tx->engine)
 		return;
 	if (tx->engine == &qp->send)
 		srdma_path_heard(tx->path, qp->req.rc.una_psn, 0);
@@ -354,7 +354,7 @@ static noinline enum srdma_tx_result send_wire(const struct srdma_tx *tx,
 	u32 done;
 	int err;
 
-	if (!srdma_inflight_has_room(tx->qp, tx->engine)) {
+	if (tx->engine && !srdma_inflight_has_room(tx->qp, tx->engine)) {
 		srdma_stat_inc(tx->qp->dev, SRDMA_STAT_TX_BUSY);
 		return SRDMA_TX_BUSY;
 	}

@@ -20,6 +20,7 @@ struct srdma_qp;
  * @knows_way: the way there was found in this run
  * @vector: vector registers are held for what goes into it: not while anything is
  *	handed over, nor while the engine does anything but build (srdma_outbox_rest())
+ * @rider: an acknowledge that leaves with it (wire/rider.c), or 0; of a send engine
  * @train: for the wire
  * @looped: for a QP of the same device
  * @looped_bytes: memory of these
@@ -29,6 +30,7 @@ struct srdma_qp;
 struct srdma_outbox {
 	bool knows_way;
 	bool vector;
+	u64 rider;
 	struct srdma_train train;
 	struct sk_buff_head looped;
 	u32 looped_bytes;
