@@ -361,6 +361,22 @@ TEST_F(turns, acknowledges_go_with_answers)
 	EXPECT_EQ(carried, trains);
 }
 
+/* The answer comes, and with it the acknowledge; or the end that asked asks again. */
+static bool completes_with_the_answer(struct pair *pair, struct pair *back, int i)
+{
+	int64_t probes = counters_get("timer_probe");
+	struct pair_wr wr;
+
+	if (!take_turns(pair, back, i / 2) || write_signalled(pair, i, 1))
+		return false;
+	while (*slot(&pair->b, i) != i + 1)
+		sched_yield();
+	pair_wr_init(&wr, &pair->b, &pair->a, IBV_WR_SEND, 0, 8);
+	return !pair_post(&pair->b, &wr) &&
+	       pair_wait_sent(&pair->a) == IBV_WC_SUCCESS &&
+	       counters_get("timer_probe") == probes;
+}
+
 /*
  * A program that posts a receive for the answer only when its own request is complete:
  * the answer waits for that, but not the acknowledge that came with it.
@@ -368,19 +384,20 @@ TEST_F(turns, acknowledges_go_with_answers)
 TEST_F(turns, acknowledges_pass_what_waits_for_a_receive)
 {
 	struct pair *pair = &self->pair;
-	int last = 4 * ROW;
-	struct pair_wr wr;
+	int last = 3 * ROW, tries;
 	struct ibv_wc wc;
 
 	if (!self->possible)
 		SKIP(return, "no CONFIG_FAULT_INJECTION");
-	ASSERT_TRUE(take_turns(pair, &self->back, 2 * ROW));
-	ASSERT_EQ(0, write_signalled(pair, last, 1));
-	while (*slot(&pair->b, last) != last + 1)
-		sched_yield();
-	pair_wr_init(&wr, &pair->b, &pair->a, IBV_WR_SEND, 0, 8);
-	ASSERT_EQ(0, pair_post(&pair->b, &wr));
-	ASSERT_EQ(IBV_WC_SUCCESS, pair_wait_sent(&pair->a));
+	/* What is looped comes in skbs of its own. */
+	if (variant->wire == PAIR_LOOPBACK)
+		return;
+	for (tries = 0; tries < 50; tries++) {
+		if (completes_with_the_answer(pair, &self->back, last))
+			break;
+		ASSERT_EQ(0, pair_disconnect(pair));
+	}
+	ASSERT_LT(tries, 50);
 	EXPECT_EQ(0, ibv_poll_cq(pair->a.recv_cq, 1, &wc));
 
 	/* Whatever the engine runs for, it looks again. */

@@ -7,6 +7,8 @@
 
 #include <endian.h>
 
+#include "knobs.h"
+
 #define IN	32768		/* where receives go; WRITEs stay below */
 
 static bool post_recvs(struct peer *peer, int count)
@@ -451,9 +453,13 @@ TEST_F(peer, no_receive_for_a_moment_is_no_rnr_nak)
 /* What waits is forgotten with the QP; so is that it has waited. */
 TEST_F(peer, reset_forgets_what_waits)
 {
+	bool longer = knob_exists("linger");
 	struct peer *peer = &self->peer;
 	int i;
 
+	/* What could be over before, elsewhere, is not there. */
+	if (longer)
+		ASSERT_EQ(0, knob_turn("linger", true));
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, peer_send(peer, RC_SEND_FIRST, PSN, MTU));
 		ASSERT_EQ(0, peer_send(peer, RC_SEND_LAST, PSN + 1, 10));
@@ -466,6 +472,10 @@ TEST_F(peer, reset_forgets_what_waits)
 	EXPECT_TRUE(peer_hears_count(PSN, 1));
 	EXPECT_EQ(1, ibv_poll_cq(peer->recv_cq, 1, &self->wc));
 	EXPECT_EQ(10, self->wc.byte_len);
+	/* So does the end of the QP, which follows. */
+	EXPECT_EQ(0, peer_send(peer, RC_SEND_ONLY, PSN + 1, 10));
+	if (longer)
+		EXPECT_EQ(0, knob_turn("linger", false));
 }
 
 /* It is the last packet that takes the receive: what is before it counts. */
