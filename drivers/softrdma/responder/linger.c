@@ -90,7 +90,7 @@ noinline void srdma_linger_begin(struct srdma_qp *qp,
 }
 
 /* The acknowledge is due again, unless it has left. */
-static bool end(struct srdma_qp *qp)
+static bool end_wait(struct srdma_qp *qp)
 {
 	WRITE_ONCE(qp->rider.until, 0);
 	if (!srdma_rider_withdraw(qp))
@@ -123,7 +123,7 @@ noinline void srdma_linger_look(struct srdma_qp *qp)
 		srdma_doorbell_watch_rider(qp, until - now);
 		return;
 	}
-	if (end(qp))
+	if (end_wait(qp))
 		note_in_vain(resp);
 	else
 		resp->turns_needed = max(resp->turns_needed - 1, TURNS_FIRST);
@@ -132,7 +132,7 @@ noinline void srdma_linger_look(struct srdma_qp *qp)
 /* No acknowledge is to wait any more. Returns whether one did, which is due now. */
 bool srdma_linger_end(struct srdma_qp *qp)
 {
-	return srdma_linger_any(qp) && end(qp);
+	return srdma_linger_any(qp) && end_wait(qp);
 }
 
 /* What was due could not be sent: the engine is to look again when it runs. */
