@@ -226,7 +226,7 @@ static bool hear_answers(struct srdma_engine *engine, bool more, u64 until)
 
 	more |= srdma_engine_kicked(engine);
 	for (i = 0; i < HEAR_RUNS && srdma_engine_lags(engine); i++)
-		srdma_engine_run_once(engine, ATTEND_BUDGET);
+		more |= srdma_engine_run_once(engine, ATTEND_BUDGET);
 	return more;
 }
 
