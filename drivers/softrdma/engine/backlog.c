@@ -151,13 +151,18 @@ void srdma_backlog_return(struct srdma_backlog *backlog, u32 chunks)
 static u64 bytes_pinned(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shared = skb_shinfo(skb);
+	struct page *page;
 	u64 bytes = 0;
 	int i;
 
 	if (skb->head_frag)
 		bytes = page_size(virt_to_head_page(skb->head));
-	for (i = 0; i < shared->nr_frags; i++)
-		bytes += page_size(compound_head(skb_frag_page(&shared->frags[i])));
+	for (i = 0; i < shared->nr_frags; i++) {
+		page = skb_frag_page(&shared->frags[i]);
+		/* A device's own memory has none. */
+		if (page)
+			bytes += page_size(compound_head(page));
+	}
 	return bytes;
 }
 
