@@ -167,7 +167,7 @@ struct srdma_netns *srdma_netns_get(struct net *net)
 	if (!snet->links)
 		err = open_ports(snet);
 	if (!err)
-		snet->links++;
+		WRITE_ONCE(snet->links, snet->links + 1);
 	mutex_unlock(&snet->lock);
 	return err ? ERR_PTR(err) : snet;
 }
@@ -175,7 +175,8 @@ struct srdma_netns *srdma_netns_get(struct net *net)
 void srdma_netns_put(struct srdma_netns *net)
 {
 	mutex_lock(&net->lock);
-	if (!--net->links) {
+	WRITE_ONCE(net->links, net->links - 1);
+	if (!net->links) {
 		close_ports(net);
 		wake_up_var(&net->links);
 	}
@@ -195,16 +196,6 @@ static int __net_init init_namespace(struct net *net)
 	return 0;
 }
 
-static bool is_unused(struct srdma_netns *snet)
-{
-	bool unused;
-
-	mutex_lock(&snet->lock);
-	unused = !snet->links;
-	mutex_unlock(&snet->lock);
-	return unused;
-}
-
 /*
  * The links were asked to go when their interfaces went. An interface that
  * was moved elsewhere does not wait for its link, so the namespace does.
@@ -213,7 +204,10 @@ static void __net_exit exit_namespace(struct net *net)
 {
 	struct srdma_netns *snet = net_generic(net, srdma_netns_id);
 
-	wait_var_event(&snet->links, is_unused(snet));
+	wait_var_event(&snet->links, !READ_ONCE(snet->links));
+	/* Who took the last one still closes the ports. */
+	mutex_lock(&snet->lock);
+	mutex_unlock(&snet->lock);
 }
 
 static struct pernet_operations net_ops = {
