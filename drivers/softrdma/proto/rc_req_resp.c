@@ -322,6 +322,16 @@ static bool reach(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
 	return true;
 }
 
+/*
+ * Of a READ only a part was asked for, and a run of packets, which begins in it, ends at
+ * @end, behind it. What is not asked for is a ghost, and nobody sends both in one.
+ */
+static noinline bool goes_too_far(const struct srdma_rc_req *req,
+				  const struct srdma_rc_msg *msg, u32 end)
+{
+	return end > srdma_psn_dist(msg->psn, srdma_msg_sent_end(req, msg));
+}
+
 static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 				     const struct srdma_pkt *pkt, u64 now,
 				     struct srdma_rc_req_act *act)
@@ -338,6 +348,8 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 		return bad_response(req, idx);
 	if (srdma_req_behind_fail(req, idx))
 		return SRDMA_REQ_DROP_ERROR;
+	if (unlikely(msg->parts) && goes_too_far(req, msg, at + count))
+		return SRDMA_REQ_DROP_GHOST;
 	if (msg->op == SRDMA_WR_READ)
 		len = msg->len;
 	if (pkt->op->flags & SRDMA_OP_AETH &&

@@ -74,6 +74,30 @@ TEST(req_part__two_fill_the_window)
 	EXPECT_EQ(req.rd_out, 0);
 }
 
+/* Packets that nobody asked for yet, joined to the last of those that were, are ghosts. */
+TEST(req_part__run_ends_with_what_was_asked_for)
+{
+	begin_two_parts(16);
+	pkt.more = 8;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, 9 * MTU),
+		  SRDMA_REQ_DROP_GHOST);
+	pkt.more = 5;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 3, 6 * MTU),
+		  SRDMA_REQ_DROP_GHOST);
+	pkt.more = 7;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, 8 * MTU),
+		  SRDMA_REQ_PLACE);
+	pkt.more = 0;
+	EXPECT_EQ(req.una_psn, req.max_psn);
+	expect_asks(8, 12, false);
+	expect_asks(12, 16, false);
+	answer(8, 12);
+	answer(12, 16);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(req.rd_out, 0);
+	EXPECT_EQ(req.deadline, 0);
+}
+
 /* Each is one of those that the peer answers at a time. */
 TEST(req_part__waits_for_a_resource)
 {
