@@ -173,7 +173,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 	pull_along(req, from, steps);
 	if (steps)
 		srdma_req_note_progress(req, steps, now);
-	if (req->failing && req->una == req->fail_idx)
+	if (srdma_req_fails_now(req))
 		srdma_req_fail_now(req, req->fail_idx, req->fail_status);
 	srdma_req_rearm(req);
 }
@@ -626,31 +626,6 @@ static void note_next_part(struct srdma_rc_req *req, struct srdma_rc_msg *msg)
 	req->rd_out++;
 }
 
-static void probe_sent(struct srdma_rc_req *req,
-		       const struct srdma_rc_burst *burst, u64 now)
-{
-	req->probe_due = false;
-	req->unasked = 0;
-	req->probe_out = true;
-	req->probe_psn = burst->b.psn;
-	/* It has all that is missing reported again. */
-	if (burst->b.stamp)
-		req->again_count = 0;
-	req->rtt_timed = false;
-	if (srdma_msg_is_rd(burst->msg)) {
-		/* Nothing was heard for long: then there is no more on its way. */
-		burst->msg->cut = burst->msg->high;
-		if (burst->b.offset || srdma_req_is_narrow(req)) {
-			req->recovering = false;
-			srdma_req_note_loss(req);
-		}
-		srdma_req_note_asked(req, burst->msg, &burst->b);
-	}
-	req->probe_at = srdma_req_next_probe(req, now);
-	req->probes++;
-	srdma_req_rearm(req);
-}
-
 void srdma_rc_req_sent(struct srdma_rc_req *req,
 		       const struct srdma_rc_burst *burst, u64 now)
 {
@@ -662,14 +637,15 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 		srdma_req_slow_sent(req, burst, now);
 	if (unlikely(burst->probe | burst->again)) {
 		if (burst->probe)
-			probe_sent(req, burst, now);
+			srdma_req_probe_sent(req, burst, now);
 		else
 			srdma_req_again_sent(req, burst, now);
 		return;
 	}
 	if (srdma_req_feels_the_way(req, b->psn) && !srdma_msg_is_rd(msg))
 		req->rtt_alone = true;
-	req->rnr_until = 0;
+	if (unlikely(req->rnr_until))
+		srdma_req_end_rnr_wait(req, now);
 	if (burst->idx == req->fresh)
 		note_begun(req, msg);
 	else if (srdma_msg_is_rd(msg) && !b->resend)

@@ -565,7 +565,7 @@ static inline void srdma_rc_req_push(struct srdma_rc_req *req)
 static inline bool srdma_rc_req_all_sent(const struct srdma_rc_req *req)
 {
 	return req->cur == req->head && req->cur_psn == req->max_psn &&
-	       !req->probe_due && !req->failing &&
+	       !req->probe_due && !req->again_count && !req->failing &&
 	       req->mode != SRDMA_REQ_ERROR;
 }
 

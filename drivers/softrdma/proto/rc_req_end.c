@@ -17,7 +17,7 @@ void srdma_rc_req_fail(struct srdma_rc_req *req, u32 idx,
 	req->failing = true;
 	req->fail_idx = idx;
 	req->fail_status = status;
-	if (req->una == idx)
+	if (srdma_req_fails_now(req))
 		srdma_req_fail_now(req, idx, status);
 }
 
@@ -36,6 +36,8 @@ void srdma_rc_req_drain(struct srdma_rc_req *req, bool drain)
 	if (srdma_req_dead(req))
 		return;
 	req->mode = drain ? SRDMA_REQ_DRAIN : SRDMA_REQ_RUN;
+	if (srdma_req_fails_now(req))
+		srdma_req_fail_now(req, req->fail_idx, req->fail_status);
 	/* Somebody now waits for an acknowledge that no packet has requested. */
 	if (drain && req->unasked && srdma_req_outstanding(req) &&
 	    req->cur == req->fresh)

@@ -142,6 +142,13 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now);
 void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status);
 
+/* The message that is to fail is the oldest. But in SQD none fails that has not begun. */
+static inline bool srdma_req_fails_now(const struct srdma_rc_req *req)
+{
+	return unlikely(req->failing) && req->una == req->fail_idx &&
+	       (req->mode != SRDMA_REQ_DRAIN || req->una != req->fresh);
+}
+
 /* rc_req_part.c */
 
 /* As many requests are sent to have all of this READ or atomic answered. */
@@ -347,6 +354,13 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now);
 
 /* Something sent is lost: at most once for a window full. */
 void srdma_req_note_loss(struct srdma_rc_req *req);
+
+/* It is over, at the latest because something is sent. */
+void srdma_req_end_rnr_wait(struct srdma_rc_req *req, u64 now);
+
+/* The oldest packet was sent once more, and the answer says where the peer is. */
+void srdma_req_probe_sent(struct srdma_rc_req *req,
+			  const struct srdma_rc_burst *burst, u64 now);
 
 /* Recompute req->deadline. */
 void srdma_req_rearm(struct srdma_rc_req *req);

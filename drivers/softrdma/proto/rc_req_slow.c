@@ -276,7 +276,7 @@ static bool goes_at_once(const struct srdma_rc_req *req)
 noinline bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now)
 {
 	struct srdma_rc_slow *slow = &req->slow;
-	bool idle = srdma_rc_req_all_sent(req) && !req->again_count;
+	bool idle = srdma_rc_req_all_sent(req);
 	u64 at = 0;
 
 	if (now < slow->next_at && !goes_at_once(req) && !idle)

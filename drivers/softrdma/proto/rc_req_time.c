@@ -146,6 +146,35 @@ u64 srdma_req_longest_trip(const struct srdma_rc_req *req)
 	return two_trips(req, PROBE_QUIET_NS) / 2 << doublings(req);
 }
 
+void srdma_req_probe_sent(struct srdma_rc_req *req,
+			  const struct srdma_rc_burst *burst, u64 now)
+{
+	bool was_asked = req->unasked < srdma_req_dist(req, req->max_psn);
+
+	req->probe_due = false;
+	req->unasked = 0;
+	req->probe_out = true;
+	req->probe_psn = burst->b.psn;
+	/* It has all that is missing reported again. */
+	if (burst->b.stamp)
+		req->again_count = 0;
+	req->rtt_timed = false;
+	if (srdma_msg_is_rd(burst->msg)) {
+		/* Nothing was heard for long: then there is no more on its way. */
+		burst->msg->cut = burst->msg->high;
+		if (burst->b.offset || srdma_req_is_narrow(req)) {
+			req->recovering = false;
+			srdma_req_note_loss(req);
+		}
+		srdma_req_note_asked(req, burst->msg, &burst->b);
+	}
+	req->probe_at = srdma_req_next_probe(req, now);
+	/* Nobody is late who was not asked. */
+	if (was_asked)
+		req->probes++;
+	srdma_req_rearm(req);
+}
+
 /* When something outstanding has to be looked after, 0 for never. */
 static u64 next_look(struct srdma_rc_req *req)
 {
@@ -304,7 +333,7 @@ static void begin_rtt(struct srdma_rc_req *req, u64 rtt)
 void srdma_req_first_answer(struct srdma_rc_req *req, u64 now)
 {
 	req->heard = true;
-	if (!req->probes && !req->back_at) {
+	if (!req->probe_out && !req->back_at) {
 		begin_rtt(req, now - req->heard_at);
 		req->rtt_guessed = true;
 	}
@@ -494,16 +523,22 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	return SRDMA_TIMER_RETRY;
 }
 
+/* The peer wanted silence for so long: that is neither a timeout nor a loss. */
+noinline void srdma_req_end_rnr_wait(struct srdma_rc_req *req, u64 now)
+{
+	req->rnr_until = 0;
+	req->late_at = 0;
+	req->heard_at = now;
+	req->probe_at = srdma_req_next_probe(req, now);
+}
+
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 {
 	srdma_rc_req_settle(req, now);
 	if (!req->deadline || now < req->deadline)
 		return SRDMA_TIMER_EARLY;
 	if (req->rnr_until) {
-		req->rnr_until = 0;
-		req->late_at = 0;
-		req->heard_at = now;
-		req->probe_at = srdma_req_next_probe(req, now);
+		srdma_req_end_rnr_wait(req, now);
 		srdma_req_rearm(req);
 		return SRDMA_TIMER_RNR;
 	}

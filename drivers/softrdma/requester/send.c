@@ -108,6 +108,12 @@ static enum srdma_status why_not(struct srdma_qp *qp, u32 idx,
 	return SRDMA_ST_OK;
 }
 
+/* Where there is no memory, what is done leaves its slots: nothing else may look again. */
+static noinline bool make_store_room(struct srdma_qp *qp)
+{
+	return srdma_store_grow(qp) || srdma_response_retire(qp);
+}
+
 /* Returns the number of slots taken. */
 static int fetch(struct srdma_qp *qp, int max)
 {
@@ -120,7 +126,7 @@ static int fetch(struct srdma_qp *qp, int max)
 	int n;
 
 	for (n = 0; n < max && req->fetched < filled; n++) {
-		if (store_is_full(qp) && !srdma_store_grow(qp))
+		if (store_is_full(qp) && !make_store_room(qp))
 			break;
 		idx = head_index(qp);
 		why = decode(qp, srdma_ring_slot(ring, ring->index +
@@ -172,6 +178,8 @@ static int open_request(struct srdma_payload *base, u32 offset)
 	struct srdma_wqe *wqe = payload->wqe;
 
 	if (wqe->is_inline) {
+		if (unlikely(offset > wqe->msg.len))
+			return -EFAULT;
 		srdma_mem_begin_kernel(&base->it,
 				       srdma_wqe_inline(wqe) + offset,
 				       wqe->msg.len - offset);

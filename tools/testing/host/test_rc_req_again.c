@@ -51,9 +51,11 @@ static void expect_again(uint32_t step, uint32_t count, uint8_t number)
 TEST(req_again__a_numbered_nak_asks_for_one_packet)
 {
 	begin_writes();
+	EXPECT(srdma_rc_req_all_sent(&req));
 	no_holes();
 	pkt.stamp = 9;
 	EXPECT_EQ(nak(5, 0), SRDMA_REQ_RETRY);
+	EXPECT(!srdma_rc_req_all_sent(&req));
 	expect_again(5, 1, 9);
 	EXPECT(burst.b.ack_req);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);

@@ -120,6 +120,34 @@ TEST(req_far__one_probe_is_a_loss)
 	EXPECT_EQ(req.backoff, 1);
 }
 
+/* Who has to be asked by a probe each time is not slow. */
+TEST(req_far__a_probe_for_quiet_packets_is_no_row)
+{
+	uint32_t i;
+
+	begin_far();
+	for (i = 0; i < 4; i++) {
+		push(SRDMA_WR_SEND, MTU, 0);
+		send_all();
+		EXPECT_EQ(req.unasked, 1);
+		EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+		send_one();
+		EXPECT_EQ(req.probes, 0);
+		now += 10 * US;
+		EXPECT_EQ(ack(i), SRDMA_REQ_ACK);
+		EXPECT_EQ(req.backoff, 0);
+		expect_retired(i, SRDMA_ST_OK);
+	}
+	/* But to be asked, and to say nothing, is. */
+	push(SRDMA_WR_SEND, MTU, 0);
+	send_all();
+	expire();
+	send_one();
+	expire();
+	send_one();
+	EXPECT_EQ(req.probes, 1);
+}
+
 /* Two of which one trip lies that was measured are two losses. */
 TEST(req_far__a_trip_that_is_measured_ends_the_row)
 {

@@ -257,3 +257,24 @@ TEST(req_drain__begins_nothing)
 	EXPECT(!srdma_rc_req_drained(&req));
 	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
 }
+
+/* What has not begun does not fail before RTS either. */
+TEST(req_sqd__what_is_wrong_fails_in_rts)
+{
+	begin(&few);
+	push(SRDMA_WR_SEND, 4, SRDMA_WR_SIGNALED);
+	send_all();
+	srdma_rc_req_drain(&req, true);
+	push(SRDMA_WR_SEND, 4, 0);
+	srdma_rc_req_fail(&req, 1, SRDMA_ST_LOC_PROT);
+	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT(srdma_rc_req_drained(&req));
+	EXPECT(!retired());
+	push(SRDMA_WR_SEND, 4, 0);
+	srdma_rc_req_fail(&req, 2, SRDMA_ST_LOC_PROT);
+	EXPECT(srdma_rc_req_drained(&req));
+	srdma_rc_req_drain(&req, false);
+	expect_retired(1, SRDMA_ST_LOC_PROT);
+	expect_retired(2, SRDMA_ST_FLUSH);
+}

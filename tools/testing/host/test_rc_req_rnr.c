@@ -26,6 +26,23 @@ TEST(req_rnr__waits_as_told)
 	EXPECT(req.deadline > now);
 }
 
+/* The engine may run for another reason when it is over, and before the timer does. */
+TEST(req_rnr__wait_that_ends_without_the_timer_is_no_silence)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.timeout = 10;
+	begin(&a);
+	push(SRDMA_WR_SEND, 1, 0);
+	send_all();
+	EXPECT_EQ(rnr(0, 0), SRDMA_REQ_RNR_WAIT);
+	now = req.deadline;
+	send_one();
+	EXPECT(req.deadline > now);
+	EXPECT_EQ(srdma_rc_req_timeout(&req, req.deadline), SRDMA_TIMER_PROBE);
+	EXPECT_EQ(req.retry_left, a.retry_cnt);
+}
+
 TEST(req_rnr__longest_wait)
 {
 	begin(NULL);

@@ -135,7 +135,7 @@ static void check_retries(struct sim *s, struct node *n,
 		return;
 	if (b->probe) {
 		n->una_probes++;
-		SIM_CHECK(s, n->una_probes <= 10u * (n->p->attr.retry_cnt + 1),
+		SIM_CHECK(s, n->una_probes <= 10u * (n->p->attr.retry_cnt + 1) + 1,
 			  "%c probes without end", 'A' + n->id);
 		return;
 	}
@@ -416,8 +416,14 @@ void requester_run(struct sim *s, struct node *n)
 	srdma_rc_req_settle(&n->req, s->now);
 	watch(n);
 	while (more) {
+		bool all_sent = srdma_rc_req_all_sent(&n->req);
+
 		v = srdma_rc_req_next(&n->req, s->now, &n->p->limit, &b);
 		s->seen.next[v]++;
+		/* The module does not ask then. */
+		SIM_CHECK(s, !all_sent || (v != SRDMA_NEXT_SEND &&
+					   v != SRDMA_NEXT_LOCAL),
+			  "%c has something to send", 'A' + n->id);
 		switch (v) {
 		case SRDMA_NEXT_SEND:
 			more = try_send(s, n, &b);
