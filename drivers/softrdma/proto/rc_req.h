@@ -382,6 +382,7 @@ struct srdma_rc_req_attr {
  * @kept_count: READ responses in place behind a hole
  * @ahead: responses of READs and atomics in place, up to the first hole of each, of
  *	messages behind the oldest
+ * @cwnd_before: the window before the last loss, until it turns out to be none; or 0
  * @late: quarters of a round trip that a response may come late by; 0 as long as
  *	none has
  * @asks: READs and atomics, or parts, that were asked for again
@@ -488,6 +489,7 @@ struct srdma_rc_req {
 	u8 late;
 	u32 kept_count;
 	u32 ahead;
+	u32 cwnd_before;
 	struct srdma_rc_req_mend *mend;
 	u64 late_at;
 	u32 asks;

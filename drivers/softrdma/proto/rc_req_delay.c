@@ -33,6 +33,11 @@
 #define ROOM_SHIFT	7
 #define ROWS_MOST	4
 
+bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
+{
+	return req->cwnd_floor <= SLOW_FLOOR;
+}
+
 static bool overflows(const struct srdma_rc_req *req)
 {
 	u64 least = req->rtt_min_ns;
@@ -40,7 +45,7 @@ static bool overflows(const struct srdma_rc_req *req)
 
 	if (trip < SRDMA_REQ_FAR_NS)
 		return false;
-	if (trip >= SLOW_NS && req->cwnd_floor <= SLOW_FLOOR)
+	if (trip >= SLOW_NS && srdma_req_delay_is_slow_line(req))
 		return true;
 	if (trip >= SLOW_NS && least < NEAR_NS && req->delay.top_ns > 7 * least / 4)
 		return least;
@@ -76,7 +81,7 @@ static u64 recent_top(const struct srdma_rc_req *req)
 static bool had_room(const struct srdma_rc_req *req)
 {
 	return recent_top(req) < req->rtt_min_ns / 2 + req->delay.full_ns / 2 &&
-	       req->cwnd_floor > SLOW_FLOOR;
+	       !srdma_req_delay_is_slow_line(req);
 }
 
 noinline bool srdma_req_delay_only_lost(const struct srdma_rc_req *req)

@@ -18,12 +18,31 @@
 /* Quarters of a round trip, at most. */
 #define LATE_MOST	8
 
+/*
+ * It was no loss, and the window is as it was. But a probe asks for more than was missed;
+ * and on a line that is slow, or that many share, not all else was late, too.
+ */
+static void take_loss_back(struct srdma_rc_req *req)
+{
+	u32 before = min(req->cwnd_before, req->win_top);
+
+	if (before <= req->cwnd || req->asked_psn == req->probe_psn ||
+	    srdma_req_is_slow(req) || srdma_req_delay_is_slow_line(req))
+		return;
+	req->cwnd = before;
+	req->ssthresh = max(req->ssthresh, before);
+	req->recovering = false;
+	req->cwnd_before = 0;
+}
+
 noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 {
 	if (srdma_psn_before(psn, req->asked_psn) ||
 	    !srdma_psn_before(psn, req->asked_end))
 		return;
 	req->asked_end = req->asked_psn;
+	if (srdma_psn_before(psn, req->asked_to))
+		take_loss_back(req);
 	req->late = min(2 * req->late + 1, LATE_MOST);
 }
 

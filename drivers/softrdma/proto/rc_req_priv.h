@@ -291,6 +291,9 @@ void srdma_req_slow_loss(struct srdma_rc_req *req);
 /* Something was lost: of a queue that was full? */
 void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance);
 
+/* Little gets through in a millisecond: the line is slow, or shared by many. */
+bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req);
+
 /*
  * On a long path, does only what was lost come again? Else, as the peer holds nothing back,
  * a loss costs all that is in the window, and it is better to be careful.

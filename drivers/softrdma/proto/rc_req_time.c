@@ -489,6 +489,7 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	if (by_chance)
 		left = max(left, srdma_req_delay_left(req, flight));
 	req->recovering = true;
+	req->cwnd_before = req->cwnd;
 	req->recover_psn = req->cur_psn;
 	req->ssthresh = min(left, req->win_max);
 	req->cwnd = min(req->cwnd, req->ssthresh);
@@ -518,6 +519,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	 * until their retries are used up. So feel the way again.
 	 */
 	req->cwnd = min(req->cwnd, CWND_RESTART);
+	req->cwnd_before = 0;
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;

@@ -109,6 +109,86 @@ TEST(req_late__waits_longer_and_longer)
 	}
 }
 
+/* A READ of which the second packet is missed, and asked for, with room for @window. */
+static void asks_with_window(uint32_t window)
+{
+	begin_measured();
+	req.cwnd = window;
+	req.win_top = 200;
+	req.probe_psn = psn(9);
+	push(SRDMA_WR_READ, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_one();
+	now += 80 * US;
+	comes(1);
+	comes(3);
+	send_one();
+	EXPECT_EQ(burst.b.psn, psn(2));
+	EXPECT(req.cwnd < window);
+}
+
+/* It was late; and then comes what was asked for. So much passes in a millisecond. */
+static void comes_twice(uint8_t floor)
+{
+	comes(2);
+	req.cwnd_floor = floor;
+	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GHOST);
+}
+
+/* What was late was not lost, and there is as much room as before. */
+TEST(req_late__window_is_what_it_was)
+{
+	asks_with_window(100);
+	comes_twice(16);
+	/* And a packet has completed the READ. */
+	EXPECT(req.cwnd == 100 || req.cwnd == 101);
+	EXPECT(req.ssthresh >= 100);
+	EXPECT(!req.recovering);
+}
+
+/* No more than there may be by now. */
+TEST(req_late__window_is_not_above_its_top)
+{
+	asks_with_window(100);
+	req.win_top = 50;
+	comes_twice(16);
+	EXPECT_EQ(req.cwnd, 50);
+}
+
+/* What was not asked for says nothing of what was. */
+TEST(req_late__window_is_not_for_other_copies)
+{
+	uint32_t cwnd;
+
+	asks_with_window(100);
+	cwnd = req.cwnd;
+	req.cwnd_floor = 16;
+	EXPECT_EQ(read_resp(3, MTU), SRDMA_REQ_DROP_DUP);
+	EXPECT_EQ(req.cwnd, cwnd);
+}
+
+/* On a line that is slow, or shared by many, other packets are lost. */
+TEST(req_late__window_of_a_slow_line_stays_small)
+{
+	uint32_t cwnd;
+
+	asks_with_window(100);
+	cwnd = req.cwnd;
+	comes_twice(8);
+	EXPECT(req.cwnd < cwnd + 2);
+}
+
+/* A probe asks for more than was missed. */
+TEST(req_late__window_is_not_for_a_probe)
+{
+	uint32_t cwnd;
+
+	asks_with_window(100);
+	req.probe_psn = psn(2);
+	cwnd = req.cwnd;
+	comes_twice(16);
+	EXPECT(req.cwnd < cwnd + 2);
+}
+
 /* What nobody has asked for again may come twice as often as it likes. */
 TEST(req_late__a_copy_of_the_network_is_not_late)
 {
