@@ -306,6 +306,22 @@ static void serve_rc(struct srdma_request *r)
 
 /* ---- unreliable connections ---- */
 
+/*
+ * The peer does not learn of it. A receive request that its own memory or form has
+ * failed takes the QP to the error state, whatever the transport (9.9.3, class A); one
+ * that a message is too long for does not. Not inlined: it is rare.
+ */
+static noinline void refuse_silently(struct srdma_request *r,
+				     enum srdma_outcome outcome)
+{
+	if (outcome == OUTCOME_GONE)
+		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
+	else
+		refuse(r, outcome);
+	if (outcome == OUTCOME_LOCAL || outcome == OUTCOME_BAD_RWQE)
+		srdma_qp_set_error(r->qp, SRDMA_ERR_FLUSH_RECEIVE);
+}
+
 static void serve_uc(struct srdma_request *r)
 {
 	struct srdma_uc_resp *uc = &r->qp->resp.uc;
@@ -334,11 +350,7 @@ static void serve_uc(struct srdma_request *r)
 		complete_message(r);
 		return;
 	}
-	/* The peer does not learn of it: only the receive request fails. */
-	if (outcome == OUTCOME_GONE)
-		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
-	else
-		refuse(r, outcome);
+	refuse_silently(r, outcome);
 	srdma_uc_resp_fail(uc);
 }
 
@@ -392,7 +404,7 @@ static void serve_ud(struct srdma_request *r)
 	if (!outcome)
 		outcome = place_datagram(r);
 	if (outcome) {
-		refuse(r, outcome);
+		refuse_silently(r, outcome);
 		return;
 	}
 	complete_rwqe(r, IB_WC_SUCCESS, SRDMA_ERR_NONE, IB_WC_RECV,

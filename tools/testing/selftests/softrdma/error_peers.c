@@ -185,6 +185,42 @@ TEST_F(errors, receive_whose_memory_is_gone)
 	PEER_SAYS(LKEY_NONE, "receive (wr_id 6) failed with LOC_PROT_ERR");
 }
 
+/* On UC the peer does not learn of it; the QP is in error as on RC (9.9.3, class A). */
+TEST_F(errors, receive_on_uc_whose_memory_is_gone)
+{
+	struct ibv_sge sge;
+	struct ibv_recv_wr *bad, wr = { .wr_id = 6, .sg_list = &sge,
+					.num_sge = 1 };
+
+	self->duo.type = IBV_QPT_UC;
+	UP();
+	sge = (struct ibv_sge){ (uintptr_t)self->rx->buf, 64, 0xfffff600 };
+	ASSERT_EQ(0, ibv_post_recv(self->rx->qp, &wr, &bad));
+	ASSERT_EQ(0, duo_recv(self->rx, 7, 0, 64));
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 64, 0));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_LOC_PROT_ERR,
+				     SRDMA_ERR_LKEY_NONE));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_RECEIVE));
+	EXPECT_EQ(IBV_QPS_ERR, verbs_qp_state(self->rx->qp));
+	PEER_SAYS(LKEY_NONE, "receive (wr_id 6) failed with LOC_PROT_ERR");
+}
+
+/* A message that is too long is the peer's fault: the next receive takes one. */
+TEST_F(errors, receive_on_uc_that_is_too_short)
+{
+	self->duo.type = IBV_QPT_UC;
+	UP();
+	ASSERT_EQ(0, duo_recv(self->rx, 6, 0, 64));
+	ASSERT_EQ(0, duo_recv(self->rx, 7, 0, 64));
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 100, 0));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_LOC_LEN_ERR,
+				     SRDMA_ERR_RECV_SHORT));
+	ASSERT_EQ(0, duo_send(self->tx, 5, 0, 64, 0));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_SUCCESS, 0));
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(self->rx->qp));
+}
+
 TEST_F(errors, what_the_queue_pair_does_not_allow)
 {
 	ASSERT_EQ(0, duo_open(&self->duo, &self->set, &self->set));

@@ -169,4 +169,29 @@ TEST_F(errors, receive_of_more_pieces_than_there_is_room_for)
 				"receive (wr_id 77) failed with LOC_QP_OP_ERR"));
 }
 
+/* The peer does not learn of it, but the QP is in error as well (9.9.3, class A). */
+TEST_F(errors, receive_that_is_malformed_on_uc)
+{
+	struct srdma_abi_ring *ring;
+	struct srdma_abi_recv_wqe *wqe;
+
+	self->duo.type = IBV_QPT_UC;
+	ASSERT_EQ(0, duo_up(&self->duo, &self->set, &self->set));
+	ASSERT_EQ(0, duo_recv(self->rx, MARK, 0, 64));
+	ring = slots_find(MARK, 0);
+	ASSERT_NE(NULL, ring);
+	wqe = slots_next(ring, WR_ID);
+	wqe->dma.num_sge = 999;
+	slots_post(ring);
+	ASSERT_EQ(0, duo_recv(self->rx, 3, 0, 64));
+	ASSERT_EQ(0, duo_send(self->tx, 1, 0, 64, 0));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_SUCCESS, 0));
+	ASSERT_EQ(0, duo_send(self->tx, 2, 0, 64, 0));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_LOC_QP_OP_ERR,
+				     SRDMA_ERR_RECV_MALFORMED));
+	EXPECT_TRUE(errlog_completes(self->rx->recv_cq, IBV_WC_WR_FLUSH_ERR,
+				     SRDMA_ERR_FLUSH_RECEIVE));
+	EXPECT_EQ(IBV_QPS_ERR, verbs_qp_state(self->rx->qp));
+}
+
 TEST_HARNESS_MAIN

@@ -331,6 +331,27 @@ TEST_F(ud, wrong_keys_and_lengths_are_dropped_and_counted)
 	EXPECT_EQ(1, cm_poll(self->set.cq, &wc, SOON_MS));
 }
 
+/* Class A of 9.9.3: what is posted behind it is flushed, and not used. */
+TEST_F(ud, receive_whose_memory_is_gone_ends_the_qp)
+{
+	struct ibv_mr nothing = { .lkey = 0xfffff600 };
+	struct wire_frame frame;
+	struct ibv_wc wc;
+	int i;
+
+	ASSERT_TRUE(post_recv(self->qp, &nothing, self->buf));
+	ASSERT_TRUE(post_recv(self->qp, self->mr, self->buf));
+	build(&frame, self->v6, self->qp->qp_num, VERBS_QKEY, LEN);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, wire_inject(&frame, false));
+		ASSERT_EQ(1, cm_poll(self->set.cq, &wc, SOON_MS));
+		EXPECT_EQ(i ? IBV_WC_LOC_PROT_ERR : IBV_WC_SUCCESS, wc.status);
+	}
+	ASSERT_EQ(1, cm_poll(self->set.cq, &wc, SOON_MS));
+	EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc.status);
+	EXPECT_EQ(IBV_QPS_ERR, verbs_qp_state(self->qp));
+}
+
 /* The answer goes where the datagram came from, with what it came with. */
 TEST_F(ud, ibv_create_ah_from_wc_answers)
 {
