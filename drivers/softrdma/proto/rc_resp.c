@@ -381,9 +381,7 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 				  srdma_psn_add(act->psn, packets));
 		return;
 	}
-	/* A NAK that was not sent yet is about this packet, which has come. */
 	resp->told_rnr = false;
-	resp->nak_due = false;
 	if (pkt->op->flags & SRDMA_OP_RD_ATOMIC)
 		keep(resp, pkt, act);
 	else
@@ -392,6 +390,8 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 		srdma_resp_moved(resp, pkt);
 	else
 		resp->gap = false;
+	/* A NAK that was not sent yet is about this packet, which has come. */
+	resp->nak_due = false;
 	if (act->flags & SRDMA_ACT_END)
 		resp->msn = srdma_psn_next(resp->msn);
 }

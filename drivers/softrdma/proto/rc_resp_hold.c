@@ -236,7 +236,9 @@ noinline void srdma_resp_moved(struct srdma_rc_resp *resp,
 
 	if (pkt->stamp)
 		srdma_resp_stamped(resp, pkt);
-	told = resp->gap;
+	/* The requester does not hear of a NAK that is still due: it is dropped. */
+	told = resp->gap && !resp->nak_due;
+	resp->asked = resp->asked && !resp->nak_due;
 	resp->gap = false;
 	note_late(resp, 0, pkt);
 	remove_holes(resp, 0, filled);

@@ -180,6 +180,46 @@ TEST(resp_hold__the_next_hole_is_sent_again_as_well)
 	expect_nak_after(WAIT, 2);
 }
 
+/* One that was due, and was not sent when the packet came: nothing is sent again. */
+TEST(resp_hold__a_nak_that_was_not_sent_reports_no_hole)
+{
+	begin(0);
+	EXPECT(held(1));
+	EXPECT(held(3));
+	report();
+	now += WAIT;
+	report();
+	EXPECT(resp.nak_due);
+	comes(0);
+	comes(1);
+	EXPECT_ACK(0x1f, 1);
+	EXPECT(!resp.asked);
+	/* It was seen as early as the first one, and has its own NAK. */
+	report();
+	EXPECT_ACK(0x60, 2);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
+
+/* No more is a second copy of what was not asked for a sign that it was late. */
+TEST(resp_hold__a_nak_that_was_not_sent_makes_nothing_wait)
+{
+	uint32_t wait;
+
+	begin(0);
+	EXPECT(held(1));
+	report();
+	now += WAIT;
+	report();
+	now += 3 * WAIT;
+	comes(0);
+	comes(1);
+	report();
+	EXPECT_ACK(0x1f, 1);
+	wait = resp.hold_ns;
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_DUP);
+	EXPECT_EQ(resp.hold_ns, wait);
+}
+
 /* What was lost behind all that was NAKed is not among what is sent again. */
 TEST(resp_hold__a_hole_seen_later_has_its_own_nak)
 {
