@@ -61,11 +61,14 @@ static const struct srdma_payload_ops read_payload_ops = {
 	.close = close_read,
 };
 
-/* Receive requests that a peer may count on. */
+/*
+ * Receive requests that a peer may count on, from the last message completed on: the
+ * one that a message has taken, which goes on, is among them (9.7.7.2).
+ */
 static u32 credits(const struct srdma_qp *qp)
 {
 	return qp->srq ? SRDMA_RESP_NO_CREDITS :
-			 srdma_ring_filled(&qp->rq.ring);
+			 srdma_ring_filled(&qp->rq.ring) + qp->resp.has_rwqe;
 }
 
 /* A fatal NAK is out: the QP follows it. */

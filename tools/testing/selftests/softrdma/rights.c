@@ -179,6 +179,25 @@ TEST_F(peer, credits_are_the_receives_that_are_posted)
 	EXPECT_EQ(1, heard.syndrome);
 }
 
+/* They count from the last message that is complete: what goes on has its own. */
+TEST_F(peer, credits_count_the_receive_in_use)
+{
+	struct peer *peer = &self->peer;
+	struct peer_heard heard;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, peer_post_recv(peer, i, 0, 2 * MTU));
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_FIRST, PSN, MTU));
+	ASSERT_TRUE(peer_hears(&heard, RC_ACK, PSN));
+	EXPECT_EQ(0, heard.msn);
+	EXPECT_EQ(3, heard.syndrome);
+	ASSERT_EQ(0, peer_send(peer, RC_SEND_LAST, PSN + 1, 8));
+	ASSERT_TRUE(peer_hears(&heard, RC_ACK, PSN + 1));
+	EXPECT_EQ(1, heard.msn);
+	EXPECT_EQ(2, heard.syndrome);
+}
+
 /* ---- keys, and what they are no keys for ---- */
 
 static int post(struct peer *peer, enum ibv_wr_opcode opcode, uint32_t lkey)
