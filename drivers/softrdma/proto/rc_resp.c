@@ -16,6 +16,7 @@
 #include "psn.h"
 #include "rc_resp.h"
 #include "rc_resp_priv.h"
+#include "wire.h"
 
 void srdma_rc_resp_init(struct srdma_rc_resp *resp,
 			const struct srdma_rc_resp_attr *attr,
@@ -257,6 +258,9 @@ static bool fill_rd_atomic(const struct srdma_rc_resp *resp,
 	}
 	if (op & SRDMA_OP_ATOMIC_WRITE)
 		return aligned(act->va) && pkt->reth.len == SRDMA_ATOMIC_LEN;
+	/* Of the range, or of the region: other values are reserved (A19). */
+	if (op & SRDMA_OP_FLUSH && pkt->feth.sel > SRDMA_FLUSH_MR)
+		return false;
 	act->len = pkt->reth.len;
 	act->total = act->len;
 	return act->len <= SRDMA_MSG_MAX;

@@ -3,6 +3,7 @@
  * How an RC responder answers READs, atomics, ATOMIC WRITE and FLUSH, and what it
  * does when memory cannot be read any more.
  */
+#include "proto/wire.h"
 #include "resp_fixture.h"
 
 TEST(resp_read__none_agreed)
@@ -115,6 +116,25 @@ TEST(resp_flush__answered_like_a_read_of_nothing)
 	EXPECT_EQ(out.b.len, 0);
 	EXPECT_EQ(rdma(SRDMA_RC_FLUSH, 0, 0, 0x3000, 64), SRDMA_RESP_DUP);
 	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+}
+
+TEST(resp_flush__of_a_reserved_selectivity_is_invalid)
+{
+	uint8_t sel;
+
+	for (sel = 0; sel < 4; sel++) {
+		begin(1);
+		fresh();
+		pkt.reth.va = 0x3000;
+		pkt.reth.len = 64;
+		pkt.feth.plt = SRDMA_FLUSH_GLOBAL;
+		pkt.feth.sel = sel;
+		if (sel <= SRDMA_FLUSH_MR)
+			EXPECT_EQ(request(SRDMA_RC_FLUSH, 0, 0),
+				  SRDMA_RESP_FLUSH);
+		else
+			EXPECT_INV_REQ(request(SRDMA_RC_FLUSH, 0, 0), 0);
+	}
 }
 
 TEST(resp_nak__behind_the_read_data)
