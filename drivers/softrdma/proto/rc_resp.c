@@ -375,14 +375,11 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 			  const struct srdma_pkt *pkt,
 			  const struct srdma_rc_resp_act *act)
 {
-	u32 packets = srdma_burst_packets(act->len, resp->mtu_shift);
-
 	if (act->flags & SRDMA_ACT_DUP) {
 		/* The key of this request was checked, so it is the one to use. */
 		if (act->len)
 			resp->res[act->res].rkey = act->rkey;
-		srdma_resp_repeat(resp, act->res, act->psn,
-				  srdma_psn_add(act->psn, packets));
+		srdma_resp_repeat(resp, act->res, act->psn, act->len);
 		return;
 	}
 	resp->told_rnr = false;

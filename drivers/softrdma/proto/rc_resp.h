@@ -115,6 +115,7 @@ struct srdma_rc_resp_act {
  * @start_psn: first PSN of the answer being given
  * @cur_psn: next PSN of it
  * @end_psn: behind its last PSN
+ * @end_cut: bytes that its last packet is to lack: a part may end inside a packet
  * @opcode: of the request
  * @sent_psn: behind the last PSN that was ever sent of it: what is pending in
  *	front of that is a repetition
@@ -133,6 +134,7 @@ struct srdma_rc_res {
 	u32 cur_psn;
 	u32 end_psn;
 	u32 sent_psn;
+	u16 end_cut;
 	u8 opcode;
 	bool pending;
 };
@@ -143,12 +145,14 @@ struct srdma_rc_res {
 /**
  * struct srdma_rc_part - a part of a READ response to be sent once more
  * @slot: of the response
+ * @end_cut: bytes that its last packet is to lack
  * @start_psn: first PSN of the part
  * @cur_psn: next PSN of it
  * @end_psn: behind its last PSN
  */
 struct srdma_rc_part {
-	u32 slot;
+	u16 slot;
+	u16 end_cut;
 	u32 start_psn;
 	u32 cur_psn;
 	u32 end_psn;

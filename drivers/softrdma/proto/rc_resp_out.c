@@ -24,22 +24,30 @@ static u32 age(const struct srdma_rc_resp *resp, u32 slot)
 	return newest >= slot ? newest - slot : newest + resp->nres - slot;
 }
 
-void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
+/* @cut bytes of the last packet are not asked for. */
+static void answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end, u32 cut)
 {
 	struct srdma_rc_res *res = &resp->res[slot];
+	s32 further = res->pending ? srdma_psn_dist(res->psn, end) -
+				     srdma_psn_dist(res->psn, res->end_psn) : 1;
 
 	if (!resp->res_pending || age(resp, slot) > age(resp, resp->res_out))
 		resp->res_out = slot;
 	/* A repetition of the front part does not take the rest away. */
-	if (!res->pending ||
-	    srdma_psn_dist(res->psn, end) > srdma_psn_dist(res->psn,
-							   res->end_psn))
+	if (further > 0 || (!further && cut < res->end_cut)) {
 		res->end_psn = end;
+		res->end_cut = cut;
+	}
 	if (!res->pending)
 		resp->res_pending++;
 	res->pending = true;
 	res->start_psn = psn;
 	res->cur_psn = psn;
+}
+
+void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end)
+{
+	answer(resp, slot, psn, end, 0);
 }
 
 void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot)
@@ -76,22 +84,27 @@ noinline void srdma_resp_forget_parts(struct srdma_rc_resp *resp, u32 slot)
 
 /* Not inlined: it is rare. */
 noinline void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn,
-				u32 end)
+				u32 len)
 {
 	const struct srdma_rc_res *res = &resp->res[slot];
+	u32 packets = srdma_burst_packets(len, resp->mtu_shift);
+	u32 begin = srdma_psn_dist(res->psn, psn) << resp->mtu_shift;
+	u32 whole = min(packets << resp->mtu_shift, res->len - begin);
 	u32 cur = srdma_psn_dist(res->psn, res->cur_psn);
 	u32 last = srdma_psn_dist(res->psn, res->end_psn);
+	u32 end = srdma_psn_add(psn, packets);
 
 	if (!res->pending || (srdma_psn_dist(res->psn, end) > cur &&
 			      srdma_psn_dist(res->psn, psn) < last)) {
-		srdma_resp_answer(resp, slot, psn, end);
+		answer(resp, slot, psn, end, whole - len);
 		return;
 	}
 	/* If there is no room, the requester asks again. */
 	if (!resp->mend || resp->part_count == SRDMA_RESP_PARTS)
 		return;
 	*part_at(resp, resp->part_count++) = (struct srdma_rc_part){
-		.slot = slot, .start_psn = psn, .cur_psn = psn, .end_psn = end,
+		.slot = slot, .end_cut = whole - len,
+		.start_psn = psn, .cur_psn = psn, .end_psn = end,
 	};
 }
 
@@ -104,10 +117,13 @@ static void fill_single(struct srdma_rc_resp_burst *out, u8 opcode, u32 psn)
 	out->b.last = opcode;
 }
 
-/* From @cur on, in an answer or a part of one that goes from @first to @last. */
+/*
+ * From @cur on, in an answer or a part of one that goes from @first to @last, less @cut
+ * bytes.
+ */
 static void fill_read(const struct srdma_rc_resp *resp,
 		      const struct srdma_rc_res *res, u32 first, u32 cur, u32 last,
-		      const struct srdma_burst_limit *limit,
+		      u32 cut, const struct srdma_burst_limit *limit,
 		      struct srdma_rc_resp_burst *out)
 {
 	u32 pos = srdma_psn_dist(res->psn, cur);
@@ -135,10 +151,10 @@ static void fill_read(const struct srdma_rc_resp *resp,
 	}
 	out->b.count = count;
 	out->b.offset = pos << resp->mtu_shift;
-	out->b.seg = min(res->len - out->b.offset, resp->mtu);
 	out->b.len = count << resp->mtu_shift;
 	if (end)
-		out->b.len = min(out->b.len, res->len - out->b.offset);
+		out->b.len = min(out->b.len, res->len - out->b.offset) - cut;
+	out->b.seg = min(out->b.len, resp->mtu);
 	out->va = res->va + out->b.offset;
 	out->rkey = res->rkey;
 }
@@ -155,8 +171,8 @@ static enum srdma_resp_out fill_res(const struct srdma_rc_resp *resp,
 		out->orig = res->orig;
 		return SRDMA_OUT_ATOMIC;
 	}
-	fill_read(resp, res, res->start_psn, res->cur_psn, res->end_psn, limit,
-		  out);
+	fill_read(resp, res, res->start_psn, res->cur_psn, res->end_psn,
+		  res->end_cut, limit, out);
 	return SRDMA_OUT_READ;
 }
 
@@ -185,7 +201,7 @@ fill_part(const struct srdma_rc_resp *resp,
 	out->res = part->slot;
 	out->is_part = true;
 	fill_read(resp, &resp->res[part->slot], part->start_psn, part->cur_psn,
-		  part->end_psn, limit, out);
+		  part->end_psn, part->end_cut, limit, out);
 	return SRDMA_OUT_READ;
 }
 

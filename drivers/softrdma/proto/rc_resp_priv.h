@@ -46,8 +46,8 @@ void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number);
 /* The answer of slot @slot is due from @psn up to before @end. */
 void srdma_resp_answer(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
 
-/* The same of what is asked for again, all of it or a part. */
-void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 end);
+/* The same of what is asked for again: @len bytes, all of a READ or a part. */
+void srdma_resp_repeat(struct srdma_rc_resp *resp, u32 slot, u32 psn, u32 len);
 
 /* Nothing of slot @slot, which is pending, is due any more. */
 void srdma_resp_answered(struct srdma_rc_resp *resp, u32 slot);

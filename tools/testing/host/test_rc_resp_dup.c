@@ -43,6 +43,71 @@ TEST(resp_duplicate_read__from_any_packet_on)
 	EXPECT_EQ(resp.msn, 1);
 }
 
+/* 9.7.5.1: a part may end inside a packet, and has no byte more. */
+TEST(resp_duplicate_read__ends_where_it_is_asked_to)
+{
+	static const uint32_t lengths[] = {
+		0, 1, 4, MTU - 1, MTU, MTU + 4, 2 * MTU, 3 * MTU, 3 * MTU + 1,
+	};
+	uint32_t i, count;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		answered_read();
+		EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, lengths[i]),
+			  SRDMA_RESP_DUP_READ);
+		commit();
+		EXPECT_EQ(respond(), SRDMA_OUT_READ);
+		count = srdma_burst_packets(lengths[i], resp.mtu_shift);
+		EXPECT_EQ(out.b.count, count);
+		EXPECT_EQ(out.b.len, lengths[i]);
+		EXPECT_EQ(srdma_burst_payload(&out.b, count - 1),
+			  lengths[i] - (count - 1) * MTU);
+		EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	}
+}
+
+/* In pieces as well: only the last one is short. */
+TEST(resp_duplicate_read__ends_there_in_pieces)
+{
+	answered_read();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 2 * MTU + 4),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond_some(2), SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.len, 2 * MTU);
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.first, SRDMA_RC_READ_RESP_LAST);
+	EXPECT_EQ(out.b.len, 4);
+	/* All of it, afterwards. */
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 3 * MTU + 1),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.len, 3 * MTU + 1);
+}
+
+/* What was asked for before is not cut short by a repetition of less. */
+TEST(resp_duplicate_read__of_less_takes_nothing_away)
+{
+	answered_read();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 2 * MTU),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU + 4),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.len, 2 * MTU);
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, MTU + 4),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 2 * MTU),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_EQ(out.b.len, 2 * MTU);
+}
+
 TEST(resp_duplicate_read__other_range_is_dropped)
 {
 	answered_read();

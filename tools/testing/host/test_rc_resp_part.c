@@ -111,6 +111,21 @@ TEST(resp_part__without_memory_one_at_a_time)
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 }
 
+/* 9.7.5.1: a part may end inside a packet; what goes on behind it does not. */
+TEST(resp_part__ends_inside_a_packet)
+{
+	begin_read(10, 5);
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 1, 0, VA + MTU, MTU + 4),
+		  SRDMA_RESP_DUP_READ);
+	commit();
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT(out.is_part);
+	EXPECT_EQ(out.b.count, 2);
+	EXPECT_EQ(out.b.len, MTU + 4);
+	expect_read(5, 10, SRDMA_RC_READ_RESP_MIDDLE);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
+
 /* Its place is taken by a later READ: the requester has had it all. */
 TEST(resp_part__of_a_read_that_is_over)
 {
