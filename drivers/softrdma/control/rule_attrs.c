@@ -368,10 +368,10 @@ static int put_counts(struct sk_buff *msg, struct srdma_rule *rule)
 {
 	u64 seen, hits;
 
-	spin_lock_bh(&rule->lock);
+	spin_lock_irq(&rule->lock);
 	seen = rule->seen;
 	hits = rule->hits;
-	spin_unlock_bh(&rule->lock);
+	spin_unlock_irq(&rule->lock);
 	return nla_put_u64_64bit(msg, SRDMA_NL_R_SEEN, seen, SRDMA_NL_R_PAD) ?:
 	       nla_put_u64_64bit(msg, SRDMA_NL_R_HITS, hits, SRDMA_NL_R_PAD);
 }

@@ -187,16 +187,18 @@ static bool is_meant(const struct srdma_rule *rule, u64 n)
 	       draw(rule->seed, n) < rule->prob;
 }
 
+/* Kernel consumers make address handles with interrupts disabled. */
 static bool takes_turn(struct srdma_rule *rule)
 {
+	unsigned long flags;
 	bool hit;
 
-	spin_lock_bh(&rule->lock);
+	spin_lock_irqsave(&rule->lock, flags);
 	rule->seen++;
 	hit = rule->seen > rule->after &&
 	      is_meant(rule, rule->seen - rule->after);
 	rule->hits += hit;
-	spin_unlock_bh(&rule->lock);
+	spin_unlock_irqrestore(&rule->lock, flags);
 	return hit;
 }
 

@@ -489,27 +489,62 @@ static int qp_destroyed_in_completion(struct world *w)
 	return 0;
 }
 
-/* As the connection manager does, from under its locks. */
+/**
+ * struct locked - address handles are made and destroyed under a lock
+ * @lock: lock
+ * @softirq: what must not run meanwhile
+ * @ran: it has
+ */
+struct locked {
+	spinlock_t lock;
+	struct tasklet_struct softirq;
+	bool ran;
+};
+
+static void note_softirq(struct tasklet_struct *tasklet)
+{
+	struct locked *locked = from_tasklet(locked, tasklet, softirq);
+
+	WRITE_ONCE(locked->ran, true);
+}
+
+/* A real-time kernel has interrupts enabled, and runs softirqs elsewhere. */
+static bool kept_out(struct locked *locked)
+{
+	return IS_ENABLED(CONFIG_PREEMPT_RT) ||
+	       (irqs_disabled() && !READ_ONCE(locked->ran));
+}
+
+/*
+ * As the connection manager does, from under its locks. Whoever enables bottom
+ * halves there runs the softirq that waits.
+ */
 static int ah_made_irqs_disabled(struct world *w)
 {
+	struct locked *locked = priv_new(w, sizeof(*locked));
 	struct rdma_ah_attr attr;
 	unsigned long flags;
 	struct ib_ah *ah;
 	bool disabled;
 	int i;
 
+	CHECK(w, locked);
+	spin_lock_init(&locked->lock);
+	tasklet_setup(&locked->softirq, note_softirq);
 	for (i = 0; i < 50; i++) {
 		end_ah_attr(&w->a, &w->b, &attr);
-		local_irq_save(flags);
+		locked->ran = false;
+		spin_lock_irqsave(&locked->lock, flags);
+		tasklet_schedule(&locked->softirq);
 		ah = rdma_create_ah(w->a.pd, &attr, 0);
-		disabled = irqs_disabled();
-		local_irq_restore(flags);
+		disabled = kept_out(locked);
+		if (!IS_ERR(ah))
+			rdma_destroy_ah(ah, 0);
+		disabled = disabled && kept_out(locked);
+		spin_unlock_irqrestore(&locked->lock, flags);
+		tasklet_kill(&locked->softirq);
 		if (IS_ERR(ah))
 			return FAIL(w, "no AH: %ld", PTR_ERR(ah));
-		local_irq_save(flags);
-		rdma_destroy_ah(ah, 0);
-		disabled = disabled && irqs_disabled();
-		local_irq_restore(flags);
 		CHECK(w, disabled);
 	}
 	return 0;
@@ -557,6 +592,9 @@ const struct test context_tests[] = {
 	{ "qp_destroyed_in_completion", qp_destroyed_in_completion,
 	  RC(IB_POLL_WORKQUEUE) },
 	{ "ah_made_irqs_disabled", ah_made_irqs_disabled, RC(IB_POLL_SOFTIRQ) },
+	/* The process that runs it adds a rule that looks at this verb. */
+	{ "ah_made_irqs_disabled__rule", ah_made_irqs_disabled,
+	  RC(IB_POLL_SOFTIRQ) },
 	{ "cq_polled_irqs_disabled", cq_polled_irqs_disabled,
 	  RC(IB_POLL_DIRECT) },
 	{}

@@ -22,12 +22,17 @@
 
 #include "errlog.h"
 #include "nldev.h"
+#include "rules.h"
 #include "topo.h"
 
 #define DEVICE	TOPO_CONSUMER
 
 /* The test in which registrations are refused. */
 #define REFUSED	"frwr__bad_registrations"
+
+/* The test in which a rule looks at address handles, and leaves them alone. */
+#define WITH_RULE	"ah_made_irqs_disabled__rule"
+#define RULE		"verb create_ah nth 1000000 errno ENOMEM"
 
 /* A process that holds a network namespace, and does things in there. */
 struct keeper {
@@ -43,11 +48,15 @@ enum errand {
 	USE_VETH,
 	LINK_VETH,
 	SAY_WHY,
+	ADD_RULE,
+	DROP_RULE,
 };
 
+/* @link: of rules */
 struct order {
 	enum errand errand;
 	pid_t peer;
+	char link[16];
 };
 
 /* What the log says of registrations that were refused. */
@@ -58,8 +67,24 @@ static bool says_why(void)
 	       errlog_says("srtk0", 0, SRDMA_ERR_INV_KEY, "LOCAL_INV has taken it away");
 }
 
+static int add_rule(const char *link, int *id)
+{
+	*id = rules_add(link, RULE);
+	return *id > 0 ? 0 : -EINVAL;
+}
+
+/* It must have seen the verb. */
+static int drop_rule(const char *link, int id)
+{
+	bool seen = rules_seen(link, id) > 0;
+
+	return rules_flush(link) ? -EINVAL : seen ? 0 : -ENOENT;
+}
+
 static int run_errand(const struct order *order)
 {
+	static int id;
+
 	switch (order->errand) {
 	case ENTER:
 		return topo_enter_netns();
@@ -80,6 +105,10 @@ static int run_errand(const struct order *order)
 		return topo_link_add("srtk1", "srtkv1");
 	case SAY_WHY:
 		return says_why() ? 0 : -ENOENT;
+	case ADD_RULE:
+		return add_rule(order->link, &id);
+	case DROP_RULE:
+		return drop_rule(order->link, id);
 	}
 	return -EINVAL;
 }
@@ -98,17 +127,31 @@ static void keep(int in, int out)
 	_exit(0);
 }
 
-static int keeper_do(struct keeper *k, enum errand what, pid_t peer)
+static int keeper_order(struct keeper *k, const struct order *order)
 {
-	struct order order = { what, peer };
 	int ret = -EPIPE;
 
-	if (write(k->to, &order, sizeof(order)) != sizeof(order) ||
+	if (write(k->to, order, sizeof(*order)) != sizeof(*order) ||
 	    read(k->from, &ret, sizeof(ret)) != sizeof(ret))
 		return -EPIPE;
 	if (ret)
-		ksft_print_msg("errand %d: %d\n", what, ret);
+		ksft_print_msg("errand %d: %d\n", order->errand, ret);
 	return ret;
+}
+
+static int keeper_do(struct keeper *k, enum errand what, pid_t peer)
+{
+	struct order order = { .errand = what, .peer = peer };
+
+	return keeper_order(k, &order);
+}
+
+static int keeper_rule(struct keeper *k, enum errand what, const char *link)
+{
+	struct order order = { .errand = what };
+
+	snprintf(order.link, sizeof(order.link), "%s", link);
+	return keeper_order(k, &order);
 }
 
 static int keeper_start(struct keeper *k)
@@ -179,9 +222,11 @@ static int give_and_remove(struct command *command, const char *device)
 	return ret ?: topo_link_exists(device) ? -EEXIST : command->err;
 }
 
-static void run(int fd, const char *where, const char *name, const char *a,
-		const char *b)
+/* @k: holds the namespace of device @a */
+static void run(int fd, struct keeper *k, const char *where, const char *name,
+		const char *a, const char *b)
 {
+	bool with_rule = !strcmp(name, WITH_RULE);
 	struct command command = { .fd = fd };
 	long begun = topo_now_ms(), took;
 	char why[512];
@@ -190,12 +235,16 @@ static void run(int fd, const char *where, const char *name, const char *a,
 
 	command.len = snprintf(command.text, sizeof(command.text), "%s %s %s",
 			       name, a, b);
-	if (!strncmp(name, "removed__", strlen("removed__"))) {
+	if (with_rule && keeper_rule(k, ADD_RULE, a)) {
+		err = ENOENT;
+	} else if (!strncmp(name, "removed__", strlen("removed__"))) {
 		err = give_and_remove(&command, b);
 	} else {
 		give(&command);
 		err = command.err;
 	}
+	if (with_rule && keeper_rule(k, DROP_RULE, a))
+		err = err ?: ENOENT;
 	if (err) {
 		lseek(fd, 0, SEEK_SET);
 		len = read(fd, why, sizeof(why) - 1);
@@ -264,14 +313,14 @@ int main(int argc, char **argv)
 	for (i = 0; i < n; i++) {
 		if (!is_wanted(argc, argv, names[i]))
 			continue;
-		run(fd, "loopback", names[i], "srtk0", "srtk0");
+		run(fd, &alone, "loopback", names[i], "srtk0", "srtk0");
 		if (!strcmp(names[i], REFUSED))
 			ksft_test_result(!keeper_do(&alone, SAY_WHY, 0),
 					 "log.says_why_it_was_refused\n");
 	}
 	for (i = 0; i < n; i++)
 		if (is_wanted(argc, argv, names[i]))
-			run(fd, "veth", names[i], "srtk1", "srtk2");
+			run(fd, &left, "veth", names[i], "srtk1", "srtk2");
 
 	drop_links();
 	close(fd);
