@@ -115,15 +115,18 @@ static struct srdma_dev *find_relative(const struct srdma_dev *dev)
 }
 
 /*
- * From here on the link may be deleted at any time, also before this returns. If
- * the interface went away during registration, its notifier left that to us.
+ * The link may be deleted at any time, also before this has the locks: then there
+ * is nothing to tell, and what counts events is freed. If the interface went away
+ * during registration, its notifier left that to us.
  */
 static int publish_link(struct srdma_dev *dev)
 {
-	bool gone;
+	bool gone = false;
 
 	rtnl_lock();
 	spin_lock_bh(&links_lock);
+	if (list_empty(&dev->link_entry))
+		goto out;
 	dev->registered = true;
 	gone = dev->gone;
 	trace_srdma_link(dev, true);
@@ -131,6 +134,7 @@ static int publish_link(struct srdma_dev *dev)
 		announce_port(dev);
 		srdma_advice_made(dev, find_relative(dev));
 	}
+out:
 	spin_unlock_bh(&links_lock);
 	rtnl_unlock();
 	return gone ? -ENODEV : 0;
@@ -196,13 +200,14 @@ void srdma_link_dealloc(struct ib_device *ib)
 	struct srdma_dev *dev = to_sdev(ib);
 
 	srdma_dev_effects_end(dev);
-	if (dev->registered)
-		trace_srdma_link(dev, false);
 	/*
 	 * In one section: were the hook to stay while the notifier finds us no
-	 * more, the interface could take it to another namespace.
+	 * more, the interface could take it to another namespace. publish_link()
+	 * comes before all of this, or does nothing.
 	 */
 	rtnl_lock();
+	if (dev->registered)
+		trace_srdma_link(dev, false);
 	srdma_shortcut_end(dev);
 	unclaim_netdev(dev);
 	rtnl_unlock();
