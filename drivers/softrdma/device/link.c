@@ -244,11 +244,12 @@ static void change_mtu(struct srdma_dev *dev)
 	srdma_link_announce(dev, IB_EVENT_CLIENT_REREGISTER);
 }
 
-/* A link that is still being registered ends itself: see publish_link(). */
+/*
+ * A link that is still being registered ends itself: see publish_link(). One that
+ * is queued already, or ends otherwise, may be queued again.
+ */
 static void end_link(struct srdma_dev *dev)
 {
-	/* Also sets what wire/tap.c reads without a lock. */
-	WRITE_ONCE(dev->gone, true);
 	if (dev->registered && ib_device_try_get(&dev->ib)) {
 		ib_unregister_device_queued(&dev->ib);
 		ib_device_put(&dev->ib);
@@ -268,12 +269,11 @@ void srdma_link_follow_port(struct srdma_dev *dev)
 	rtnl_unlock();
 }
 
-/* Removes a link, soon. */
+/* Removes a link, soon. Its interface stays, so @gone is not for this. */
 void srdma_link_end(struct srdma_dev *dev)
 {
 	spin_lock_bh(&links_lock);
-	if (!dev->gone)
-		end_link(dev);
+	end_link(dev);
 	spin_unlock_bh(&links_lock);
 }
 
@@ -333,6 +333,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		may_have_ip = !dev->gone;
 		switch (event) {
 		case NETDEV_UNREGISTER:
+			/* wire/tap.c reads it without a lock. */
+			WRITE_ONCE(dev->gone, true);
 			end_link(dev);
 			break;
 		case NETDEV_UP:

@@ -353,4 +353,48 @@ TEST_F(fault_events, the_link_is_removed)
 	verbs_close_set(&self->set);
 }
 
+static bool is_member(const char *group)
+{
+	return !topo_run("ip maddr show dev %s | grep -qw %s", TOPO_NETDEV,
+			 group);
+}
+
+static bool has_left(const char *group)
+{
+	long end = topo_now_ms() + DUO_WAIT_MS;
+
+	while (is_member(group)) {
+		if (topo_now_ms() > end)
+			return false;
+		usleep(20000);
+	}
+	return true;
+}
+
+/* The interface stays, and so would its memberships. */
+TEST_F(fault_events, a_link_that_is_removed_leaves_its_groups)
+{
+	static const union ibv_gid group4 = {
+		.raw = { [10] = 0xff, [11] = 0xff, 239, 77, 9, 1 },
+	};
+	static const union ibv_gid group6 = {
+		.raw = { 0xff, 0x0e, [12] = 0x77, 0x09, 0x00, 0x01 },
+	};
+	struct ibv_qp *qp = verbs_qp(&self->set, IBV_QPT_UD);
+
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, verbs_qp_to(&self->set, qp, IBV_QPS_RTS, 0));
+	ASSERT_EQ(0, ibv_attach_mcast(qp, &group4, 0));
+	ASSERT_EQ(0, ibv_attach_mcast(qp, &group6, 0));
+	EXPECT_TRUE(is_member("239.77.9.1"));
+	EXPECT_TRUE(is_member("ff0e::7709:1"));
+	self->removed = true;
+	ASSERT_EQ(0, rules_add(TOPO_LINK, "remove"));
+	EXPECT_EVENT(IBV_EVENT_DEVICE_FATAL);
+	EXPECT_TRUE(has_left("239.77.9.1"));
+	EXPECT_TRUE(has_left("ff0e::7709:1"));
+	ibv_destroy_qp(qp);
+	verbs_close_set(&self->set);
+}
+
 TEST_HARNESS_MAIN
