@@ -420,8 +420,11 @@ int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* Fills @to with word of those that are lost and have no event behind them. */
-static bool get_lost(struct listener *listener, u32 head,
+/*
+ * Fills @to with word of those that are lost and have no event behind them, and
+ * takes them: an event that comes next does not tell of them again.
+ */
+static bool take_lost(struct listener *listener, u32 head,
 		     struct srdma_event *to)
 {
 	unsigned long flags;
@@ -435,18 +438,32 @@ static bool get_lost(struct listener *listener, u32 head,
 		.time = ktime_get_real_ns(),
 		.lost = listener->lost,
 	};
+	if (any)
+		listener->lost = 0;
 	raw_spin_unlock_irqrestore(&listener->lock, flags);
 	return any;
 }
 
-/* Those before @tail have been sent, and so has word of @lost behind them. */
-static void consume(struct listener *listener, u32 tail, u64 lost)
+/* No word of @lost was sent: the event that came meanwhile, at @head, has it. */
+static void give_lost_back(struct listener *listener, u32 head, u64 lost)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&listener->lock, flags);
+	if (listener->head == head)
+		listener->lost += lost;
+	else
+		slot(listener, head)->lost += lost;
+	raw_spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+/* Those before @tail have been sent. */
+static void consume(struct listener *listener, u32 tail)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&listener->lock, flags);
 	listener->tail = tail;
-	listener->lost -= lost;
 	raw_spin_unlock_irqrestore(&listener->lock, flags);
 }
 
@@ -468,18 +485,21 @@ static int answer(struct listener *listener, struct sk_buff *msg, void *hdr,
 		  struct genl_info *info)
 {
 	u32 head = look_for_events(listener), tail = listener->tail;
-	struct srdma_event end = {};
+	bool took_lost, has_room = true;
+	struct srdma_event end;
 	int err;
 
 	while (tail != head && !srdma_event_put(msg, slot(listener, tail)))
 		tail++;
-	if (tail != head || !get_lost(listener, head, &end) ||
-	    srdma_event_put(msg, &end))
-		end.lost = 0;
+	took_lost = tail == head && take_lost(listener, head, &end);
+	if (took_lost)
+		has_room = !srdma_event_put(msg, &end);
 	genlmsg_end(msg, hdr);
 	err = genlmsg_reply(msg, info);
+	if (took_lost && (err || !has_room))
+		give_lost_back(listener, head, end.lost);
 	if (!err)
-		consume(listener, tail, end.lost);
+		consume(listener, tail);
 	return err;
 }
 
