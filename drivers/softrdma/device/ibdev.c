@@ -120,14 +120,18 @@ bool srdma_dev_port_is_up(const struct srdma_dev *dev)
 	       !READ_ONCE(dev->rules.port_down);
 }
 
-/* The core complains of each query of an interface that has no speed. */
+/*
+ * The core complains of each query of an interface that has no speed. One that is
+ * being unregistered must not be asked: its driver may have freed what it needs.
+ */
 static bool has_speed(struct net_device *ndev)
 {
 	struct ethtool_link_ksettings settings;
-	int err;
+	int err = -ENODEV;
 
 	rtnl_lock();
-	err = __ethtool_get_link_ksettings(ndev, &settings);
+	if (ndev->reg_state == NETREG_REGISTERED)
+		err = __ethtool_get_link_ksettings(ndev, &settings);
 	rtnl_unlock();
 	return !err && settings.base.speed &&
 	       settings.base.speed != (u32)SPEED_UNKNOWN;
