@@ -36,17 +36,19 @@ static int __init softrdma_init(void)
 	err = srdma_netns_init();
 	if (err)
 		goto err_engines;
-	err = srdma_link_init();
-	if (err)
-		goto err_net;
+	/* Its requests find no link yet. */
 	err = srdma_family_init();
 	if (err)
-		goto err_link;
+		goto err_net;
+	/* The last that can fail: from then on there may be links. */
+	err = srdma_link_init();
+	if (err)
+		goto err_family;
 	srdma_stall_init();
 	return 0;
 
-err_link:
-	srdma_link_exit();
+err_family:
+	srdma_family_exit();
 err_net:
 	srdma_netns_exit();
 err_engines:
@@ -61,8 +63,8 @@ err_crc:
 static void __exit softrdma_exit(void)
 {
 	srdma_stall_exit();
-	srdma_family_exit();
 	srdma_link_exit();
+	srdma_family_exit();
 	srdma_netns_exit();
 	srdma_inflight_exit();
 	/* Objects that readers could still see are freed by RCU callbacks. */
