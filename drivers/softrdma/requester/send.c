@@ -126,8 +126,12 @@ static int fetch(struct srdma_qp *qp, int max)
 	int n;
 
 	for (n = 0; n < max && req->fetched < filled; n++) {
-		if (store_is_full(qp) && !make_store_room(qp))
-			break;
+		if (store_is_full(qp)) {
+			if (!make_store_room(qp))
+				break;
+			/* Slots may have been given back, in front of these. */
+			filled = srdma_ring_filled(ring);
+		}
 		idx = head_index(qp);
 		why = decode(qp, srdma_ring_slot(ring, ring->index +
 						 req->fetched),
