@@ -51,7 +51,7 @@
  * @aeth.held: selective acknowledge: packets that came behind a hole, 65535 for more
  * @sack: selective acknowledge, beside @aeth
  * @sack.holes: those that are missing
- * @sack.holes.psn: the first
+ * @sack.holes.psn: the first; of no hole, if not 0, a packet that had only been late
  * @sack.holes.count: their number, 255 for that or more; 0: no hole
  * @deth: datagram header
  * @deth.qkey: queue key

@@ -220,12 +220,15 @@ struct srdma_rc_slow {
  * @holds: packets that a long path has room for, beside its queue, as the last round trips
  *	say, smoothed; 0 of a short one
  * @row: round trips in a row that were too long, up to a few
+ * @guessed: that a queue overflowed, and that there is congestion, is concluded from the
+ *	last loss alone
  */
 struct srdma_rc_delay {
 	u64 top_ns;
 	u64 full_ns;
 	u32 holds;
 	u8 row;
+	bool guessed;
 };
 
 /**

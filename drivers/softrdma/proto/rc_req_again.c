@@ -73,6 +73,9 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 	/* The peer was not told that this end knows what it says. */
 	if (!req->mend)
 		return;
+	for (i = 0; i < SRDMA_SACK_HOLES; i++)
+		if (!pkt->sack.holes[i].count && pkt->sack.holes[i].psn)
+			srdma_req_was_late(req, pkt->sack.holes[i].psn);
 	/* Overtaken by another one. */
 	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
 		return;

@@ -114,6 +114,7 @@ noinline void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance)
 	bool was_slow = srdma_req_is_slow(req);
 	bool is_full = !is_of_a_read(req) && (was_slow || overflows(req));
 
+	req->delay.guessed = false;
 	if (by_chance) {
 		req->delay.top_ns = 0;
 		return;
@@ -123,7 +124,16 @@ noinline void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance)
 	if (was_slow)
 		srdma_req_slow_loss(req);
 	else if (is_full)
-		srdma_req_slow_told(req);
+		req->delay.guessed = srdma_req_slow_told(req);
+}
+
+noinline void srdma_req_delay_not_lost(struct srdma_rc_req *req)
+{
+	if (!req->delay.guessed)
+		return;
+	req->delay.guessed = false;
+	req->delay.full_ns = 0;
+	srdma_req_slow_ends(req);
 }
 
 noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)

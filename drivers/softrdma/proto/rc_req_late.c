@@ -26,8 +26,10 @@ static void take_loss_back(struct srdma_rc_req *req)
 {
 	u32 before = min(req->cwnd_before, req->win_top);
 
-	if (before <= req->cwnd || req->asked_psn == req->probe_psn ||
-	    srdma_req_is_slow(req) || srdma_req_delay_is_slow_line(req))
+	if (srdma_req_delay_is_slow_line(req))
+		return;
+	srdma_req_delay_not_lost(req);
+	if (before <= req->cwnd || srdma_req_is_slow(req))
 		return;
 	req->cwnd = before;
 	req->ssthresh = max(req->ssthresh, before);
@@ -41,9 +43,16 @@ noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 	    !srdma_psn_before(psn, req->asked_end))
 		return;
 	req->asked_end = req->asked_psn;
-	if (srdma_psn_before(psn, req->asked_to))
+	if (srdma_psn_before(psn, req->asked_to) &&
+	    req->asked_psn != req->probe_psn)
 		take_loss_back(req);
 	req->late = min(2 * req->late + 1, LATE_MOST);
+}
+
+noinline void srdma_req_was_late(struct srdma_rc_req *req, u32 psn)
+{
+	if (srdma_psn_before(psn, req->recover_psn))
+		take_loss_back(req);
 }
 
 noinline bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now)

@@ -259,6 +259,9 @@ void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
 /* A response to @psn came that was not needed: what was asked for had only been late? */
 void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);
 
+/* The peer has reported that it lacks @psn, which had only been late. */
+void srdma_req_was_late(struct srdma_rc_req *req, u32 psn);
+
 /* Is what is missing given some time? Then srdma_req_ask_for_late() is called. */
 bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now);
 
@@ -286,6 +289,9 @@ void srdma_req_slow_sent(struct srdma_rc_req *req,
 void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
 void srdma_req_slow_loss(struct srdma_rc_req *req);
 
+/* There is no congestion any more. */
+void srdma_req_slow_ends(struct srdma_rc_req *req);
+
 /* rc_req_delay.c */
 
 /* Something was lost: of a queue that was full? */
@@ -305,6 +311,9 @@ bool srdma_req_delay_by_chance(const struct srdma_rc_req *req);
 
 /* Then the path is left full: of @flight what is not in its queue. */
 u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight);
+
+/* The last loss was none. */
+void srdma_req_delay_not_lost(struct srdma_rc_req *req);
 
 /* A queue has overflowed before: is a quarter of it full, or more? */
 bool srdma_req_delay_matters(const struct srdma_rc_req *req);

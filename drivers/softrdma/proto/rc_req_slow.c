@@ -126,6 +126,7 @@ bool srdma_req_slow_told(struct srdma_rc_req *req)
 void srdma_rc_req_congested(struct srdma_rc_req *req)
 {
 	req->delay.full_ns = 0;
+	req->delay.guessed = false;
 	srdma_req_slow_told(req);
 }
 
@@ -188,14 +189,19 @@ static u32 slow_step(const struct srdma_rc_req *req)
 			    most * SRDMA_SLOW_PACKET >> FAST_SHIFT);
 }
 
+void srdma_req_slow_ends(struct srdma_rc_req *req)
+{
+	req->slow.win = 0;
+	req->slow.pace_at = 0;
+}
+
 /* The window goes on from here: what it was is of a time before the congestion. */
-static void slow_end(struct srdma_rc_req *req)
+static void go_on_from_here(struct srdma_rc_req *req)
 {
 	req->cwnd = min(req->cwnd, srdma_req_slow_window(req));
 	req->ssthresh = req->cwnd;
 	req->acked_frac = 0;
-	req->slow.win = 0;
-	req->slow.pace_at = 0;
+	srdma_req_slow_ends(req);
 }
 
 /*
@@ -226,7 +232,7 @@ static void slow_grow(struct srdma_rc_req *req)
 		req->cwnd = clamp(packets, req->cwnd, max(req->cwnd, req->win_top));
 	slow->win = min(slow->win, req->cwnd * SRDMA_SLOW_PACKET);
 	if (++slow->calm >= CALM_MOST && !slow_matters(req))
-		slow_end(req);
+		go_on_from_here(req);
 }
 
 noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)

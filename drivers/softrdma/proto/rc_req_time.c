@@ -520,6 +520,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	 */
 	req->cwnd = min(req->cwnd, CWND_RESTART);
 	req->cwnd_before = 0;
+	req->delay.guessed = false;
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;

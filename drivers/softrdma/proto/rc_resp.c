@@ -169,10 +169,12 @@ static enum srdma_resp_verdict duplicate(struct srdma_rc_resp *resp,
 	struct srdma_rc_res *res;
 	u32 slot;
 
+	if (resp->asked && pkt->psn == resp->asked_psn)
+		srdma_resp_came_twice(resp, pkt);
 	if (resp->hole_count)
 		srdma_resp_passes_hole(resp, pkt);
-	if (resp->asked && pkt->psn == resp->asked_psn)
-		srdma_resp_came_twice(resp);
+	else if (pkt->stamp)
+		srdma_resp_stamped(resp, pkt);
 	if (!(pkt->op->flags & SRDMA_OP_RD_ATOMIC)) {
 		resp->ack_due = true;
 		return SRDMA_RESP_DUP;

@@ -261,6 +261,8 @@ struct srdma_rc_resp_attr {
  * @late_ns: how much later the packet came; 0 before it has
  * @sacks: the requester knows selective acknowledges
  * @number: of the last report
+ * @late_due: @late_psn is to be told of in the next selective acknowledge
+ * @late_psn: a packet that was reported, and had only been late
  * @late_since: when a hole was seen whose report was not needed, ns; 0 for none
  * @in: SRDMA_OP_SEND or SRDMA_OP_WRITE inside such a message, else 0
  * @offset: bytes of the message received
@@ -297,10 +299,12 @@ struct srdma_rc_resp {
 	bool asked;
 	u32 asked_psn;
 	u32 back_end;
+	u32 late_psn;
 	u64 asked_since;
 	u32 late_ns;
 	bool sacks;
 	u8 number;
+	bool late_due;
 	u64 late_since;
 	u32 hold_ns;
 	u32 held_end;

@@ -129,6 +129,20 @@ static void fill_hole(struct srdma_rc_resp *resp, u32 at, u32 psn, u32 end)
 	}
 }
 
+/* Has it the number of a report because that asked for it? */
+static bool was_asked_for(const struct srdma_pkt *pkt)
+{
+	return pkt->stamp && !(pkt->stamp & SRDMA_STAMP_FRESH);
+}
+
+/* The requester is told that a report was not needed: it was @psn that came late. */
+static void tell_late(struct srdma_rc_resp *resp, u32 psn)
+{
+	resp->late_psn = psn;
+	resp->late_due = true;
+	resp->ack_due = true;
+}
+
 /* Is @pkt in a hole that was reported, and was sent before the report came? */
 static void note_late(struct srdma_rc_resp *resp, u32 at,
 		      const struct srdma_pkt *pkt)
@@ -137,10 +151,10 @@ static void note_late(struct srdma_rc_resp *resp, u32 at,
 
 	if (!resp->sacks || !hole->number ||
 	    srdma_psn_before(pkt->psn, hole->psn) ||
-	    pkt->stamp == SRDMA_STAMP_ALL ||
-	    (pkt->stamp && !(pkt->stamp & SRDMA_STAMP_FRESH)))
+	    pkt->stamp == SRDMA_STAMP_ALL || was_asked_for(pkt))
 		return;
 	resp->late_since = hole->since;
+	tell_late(resp, pkt->psn);
 	resp->waits = true;
 }
 
@@ -271,9 +285,12 @@ static void wait_longer(struct srdma_rc_resp *resp, u64 late)
 }
 
 /* Or it was repeated twice: so only a step is made towards that. */
-noinline void srdma_resp_came_twice(struct srdma_rc_resp *resp)
+noinline void srdma_resp_came_twice(struct srdma_rc_resp *resp,
+				    const struct srdma_pkt *pkt)
 {
 	resp->asked = false;
+	if (was_asked_for(pkt))
+		tell_late(resp, pkt->psn);
 	wait_longer(resp, min(resp->late_ns, resp->hold_ns));
 }
 
@@ -365,6 +382,12 @@ u8 srdma_resp_next_number(const struct srdma_rc_resp *resp)
 	return resp->number % SRDMA_STAMP_NUMBERS + 1;
 }
 
+/* Beside @n holes, is there room to say that a packet had only been late? */
+static bool tells_late(const struct srdma_rc_resp *resp, u32 n)
+{
+	return resp->late_due && n < SRDMA_SACK_HOLES;
+}
+
 noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
 				      struct srdma_pkt *pkt,
 				      struct srdma_burst *b)
@@ -387,6 +410,8 @@ noinline void srdma_rc_resp_fill_sack(const struct srdma_rc_resp *resp,
 		pkt->sack.holes[n].psn = hole->psn;
 		pkt->sack.holes[n++].count = min(count, SRDMA_SACK_COUNT_MAX);
 	}
+	if (tells_late(resp, n))
+		pkt->sack.holes[n].psn = resp->late_psn;
 	pkt->aeth.held = min(held, SRDMA_SACK_HELD_MAX);
 }
 
@@ -406,7 +431,11 @@ noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number)
 		}
 		resp->mend->holes[i].number = number;
 	}
-	if (n && resp->sacks)
+	if (!resp->sacks)
+		return;
+	if (tells_late(resp, n))
+		resp->late_due = false;
+	if (n)
 		wait_less(resp);
 }
 

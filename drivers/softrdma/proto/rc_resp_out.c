@@ -239,7 +239,7 @@ enum srdma_resp_out srdma_rc_resp_next(struct srdma_rc_resp *resp,
 		 * some requesters would take this for its response.
 		 */
 		fill_single(out, SRDMA_RC_ACK, resp->ack_psn);
-		if (!resp->hole_count || !resp->sacks)
+		if (!resp->sacks || !(resp->hole_count || resp->late_due))
 			return SRDMA_OUT_ACK;
 		out->b.stamp = srdma_resp_next_number(resp);
 		return SRDMA_OUT_SACK;

@@ -33,7 +33,8 @@ void srdma_resp_stamped(struct srdma_rc_resp *resp,
 void srdma_resp_moved(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt);
 
 /* The packet that was asked for last came once more. */
-void srdma_resp_came_twice(struct srdma_rc_resp *resp);
+void srdma_resp_came_twice(struct srdma_rc_resp *resp,
+			   const struct srdma_pkt *pkt);
 
 /* Of the next report. */
 u8 srdma_resp_next_number(const struct srdma_rc_resp *resp);

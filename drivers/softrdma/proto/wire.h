@@ -114,7 +114,8 @@ static_assert(sizeof(struct srdma_wire_atomic_ack) == 8);
  * struct srdma_wire_sack - what a selective acknowledge adds to the AETH
  * @held: packets that came behind a hole, and need not come again
  * @holes: packets that are missing, 8 bits, 255 for that or more; then the 24-bit PSN
- *	of the first. 0 packets: no hole
+ *	of the first. 0 packets: no hole, but if there is a PSN, that of a packet which
+ *	was reported, and had only been late
  *
  * This is our own, under an opcode that the specification leaves to manufacturers.
  * Nobody gets one who has not shown that they know it: the NAK of a responder that

@@ -448,3 +448,119 @@ TEST(req_again__only_an_acknowledge_can_be_selective)
 	pkt.aeth.syndrome = 0x60;
 	EXPECT_EQ(response(SRDMA_RC_SACK, 1), SRDMA_REQ_DROP_KIND);
 }
+
+/* With a window of 100 packets, the second one is reported, and had only been late. */
+static void reports_in_vain(uint32_t late)
+{
+	begin_writes();
+	req.cwnd = 100;
+	req.win_top = 1000;
+	req.cwnd_floor = 16;
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
+	EXPECT(req.cwnd < 50);
+	expect_again(1, 1, 9);
+	no_holes();
+	hole(0, late, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+}
+
+TEST(req_again__what_was_late_gives_the_window_back)
+{
+	reports_in_vain(1);
+	EXPECT(req.cwnd >= 100);
+	EXPECT(req.ssthresh >= 100);
+	EXPECT(!req.recovering);
+	/* What was sent since then says nothing of that loss. */
+	reports_in_vain(20);
+	EXPECT(req.cwnd < 50);
+}
+
+/* What is still missing gives nothing back. */
+TEST(req_again__what_is_missing_is_not_late)
+{
+	begin_writes();
+	req.cwnd = 100;
+	req.win_top = 1000;
+	req.cwnd_floor = 16;
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 4), SRDMA_REQ_SACK);
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 4), SRDMA_REQ_SACK);
+	EXPECT(req.cwnd < 50);
+}
+
+/* As it is on a slow line. */
+TEST(req_again__what_was_late_is_no_reason_on_a_slow_line)
+{
+	begin_writes();
+	req.cwnd = 100;
+	req.cwnd_floor = 8;
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	EXPECT(req.cwnd < 50);
+}
+
+/* A long queue seems to have overflowed. */
+static void reports_congestion(void)
+{
+	begin_writes();
+	req.cwnd = 100;
+	req.win_top = 1000;
+	req.cwnd_floor = 16;
+	req.heard = true;
+	req.srtt_ns = 3 * MS;
+	req.rtt_min_ns = 1 * MS;
+	req.delay.top_ns = 3 * MS;
+	req.rtt_timed = false;
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
+	EXPECT(req.slow.win);
+	EXPECT_EQ(req.delay.full_ns, 3 * MS);
+}
+
+TEST(req_again__what_was_late_is_no_congestion)
+{
+	reports_congestion();
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.slow.win, 0);
+	EXPECT_EQ(req.delay.full_ns, 0);
+	EXPECT(req.cwnd >= 100);
+}
+
+/* Nor does it end what a notification has said, or a timeout, or another loss. */
+TEST(req_again__what_was_late_ends_no_other_congestion)
+{
+	reports_congestion();
+	srdma_rc_req_congested(&req);
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	EXPECT(req.slow.win);
+	EXPECT(req.cwnd < 100);
+	reports_congestion();
+	now = req.heard_at + req.timeout_ns;
+	req.deadline = now;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	EXPECT(req.slow.win);
+	reports_congestion();
+	req.recovering = false;
+	srdma_req_note_loss(&req);
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	EXPECT(req.slow.win);
+}

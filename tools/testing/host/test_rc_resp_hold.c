@@ -479,3 +479,106 @@ TEST(resp_hold__read_data_report_no_hole)
 	expect_sack(0, 1);
 	expect_hole(0, 2, 1);
 }
+
+/* That it only had been late is said with the next report, or if there is none, alone. */
+static void expect_late(uint32_t i, uint32_t step)
+{
+	EXPECT_EQ(pkt.sack.holes[i].count, 0);
+	EXPECT_EQ(pkt.sack.holes[i].psn, (FIRST + step) & 0xffffff);
+}
+
+TEST(resp_hold__what_was_late_is_told)
+{
+	uint8_t number;
+
+	begin_with_sacks();
+	expect_sack(0, 3);
+	number = out.b.stamp;
+	EXPECT(held(5));
+	report();
+	expect_sack(0, 4);
+	expect_late(0, 5);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	comes(1);
+	comes_with(2, number);
+	comes(3);
+	comes(4);
+	comes(5);
+	comes(6);
+	report();
+	expect_sack(6, 0);
+	expect_late(0, 1);
+	/* From then on it is an ACK again. */
+	EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 6, 4), SRDMA_RESP_DUP);
+	EXPECT_ACK(0x1f, 6);
+}
+
+/* A report of four holes has no room for it, and the next one does. */
+TEST(resp_hold__what_was_late_is_told_when_there_is_room)
+{
+	uint32_t i;
+
+	begin_with_sacks();
+	expect_sack(0, 3);
+	for (i = 8; i < 18; i += 2)
+		EXPECT(held(i));
+	report();
+	EXPECT(held(5));
+	report();
+	now += 8 * WAIT;
+	report();
+	expect_sack(0, 9);
+	expect_hole(3, 13, 1);
+	expect_sack(0, 9);
+	expect_hole(0, 15, 1);
+	expect_late(1, 5);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+}
+
+/* What the NAK has asked for comes first as it was sent, and then again. */
+TEST(resp_hold__what_was_late_and_comes_again)
+{
+	uint8_t number;
+
+	begin(0);
+	EXPECT(held(1));
+	expect_nak_after(WAIT, 0);
+	number = out.b.stamp;
+	comes(0);
+	comes(1);
+	report();
+	EXPECT_ACK(0x1f, 1);
+	fresh();
+	pkt.stamp = number;
+	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_DUP);
+	expect_sack(1, 0);
+	expect_late(0, 0);
+	/* It is known now that this requester knows numbers. */
+	EXPECT(held(3));
+	report();
+	now += 8 * WAIT;
+	report();
+	expect_sack(1, 1);
+	expect_hole(0, 2, 1);
+}
+
+/* Who repeats without the number would not know what to do with that; a probe is none. */
+TEST(resp_hold__nobody_else_is_told)
+{
+	static const uint8_t stamps[] = { 0, SRDMA_STAMP_ALL };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin(0);
+		EXPECT(held(1));
+		expect_nak_after(WAIT, 0);
+		comes(0);
+		comes(1);
+		report();
+		EXPECT_ACK(0x1f, 1);
+		fresh();
+		pkt.stamp = stamps[i];
+		EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_DUP);
+		EXPECT_ACK(0x1f, 1);
+	}
+}
