@@ -158,7 +158,8 @@ static enum srdma_outcome do_write(struct srdma_request *r)
 	enum srdma_mem_why why;
 	enum srdma_outcome outcome;
 
-	if (starts && act->total && !srdma_qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
+	/* Of each packet: the right may have been taken since the first one. */
+	if (act->len && !srdma_qp_allows(qp, IB_ACCESS_REMOTE_WRITE))
 		return OUTCOME_INVALID;
 	if (act->flags & SRDMA_ACT_RWQE) {
 		/* No receive request is used up by what cannot be written. */

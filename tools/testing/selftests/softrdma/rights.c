@@ -90,6 +90,24 @@ TEST_F(peer, qp_gives_no_more_than_it_says)
 	}
 }
 
+/* What comes after the right was taken is not written, though its message was begun. */
+TEST_F(peer, right_that_is_taken_stops_a_write_under_way)
+{
+	struct ibv_qp_attr attr = {
+		.qp_access_flags = ALL & ~IBV_ACCESS_REMOTE_WRITE,
+	};
+	struct peer *peer = &self->peer;
+
+	memset(peer->buf, 0xff, 2 * MTU);
+	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_FIRST, PSN, 0, MTU + 8, MTU));
+	ASSERT_TRUE(peer_hears_count(PSN, 0));
+	EXPECT_TRUE(cm_holds(peer->buf, MTU, PSN));
+	ASSERT_EQ(0, ibv_modify_qp(peer->qp, &attr, IBV_QP_ACCESS_FLAGS));
+	ASSERT_EQ(0, peer_send(peer, RC_WRITE_LAST, PSN + 1, 8));
+	EXPECT_TRUE(peer_refuses(peer, PSN + 1, NAK_INVALID));
+	EXPECT_TRUE(cm_is_all(peer->buf + MTU, MTU, 0xff));
+}
+
 TEST_F(peer, region_gives_no_more_than_it_says)
 {
 	struct peer *peer = &self->peer;
