@@ -2,6 +2,10 @@
 /* More requests posted at once than a QP has room for at first. */
 #include "fixture.h"
 
+#include <sys/mount.h>
+
+#define FAILSLAB	"/sys/kernel/debug/failslab/"
+
 #define DEEP	300		/* 256 can be begun at once */
 #define DONE_MS	30000
 
@@ -108,6 +112,82 @@ TEST_F(dev, requests_that_do_not_fit_are_executed_once)
 
 	EXPECT_EQ(0, write_lists(&self->set, IBV_QPT_UC, counts,
 				 ARRAY_SIZE(counts)));
+}
+
+/*
+ * The addresses of a function of the module, from its first one to that of what lies
+ * behind it. 0 or -errno.
+ */
+static int find_function(const char *name, unsigned long *start, unsigned long *end)
+{
+	unsigned long at;
+	char line[512], symbol[256];
+	FILE *file;
+	int pass;
+
+	*start = 0;
+	*end = ~0ul;
+	for (pass = 0; pass < 2; pass++) {
+		file = fopen("/proc/kallsyms", "r");
+		while (file && fgets(line, sizeof(line), file)) {
+			if (!strstr(line, "[softrdma]") ||
+			    sscanf(line, "%lx %*c %255s", &at, symbol) != 2)
+				continue;
+			if (!pass && !strcmp(symbol, name))
+				*start = at;
+			if (pass && at > *start && at < *end)
+				*end = at;
+		}
+		if (file)
+			fclose(file);
+	}
+	return *start && *end != ~0ul ? 0 : -ENOENT;
+}
+
+static int put_number(const char *path, unsigned long value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%#lx", value);
+	return topo_put(path, text);
+}
+
+/* What a function of the module asks for cannot be had, in whatever context. */
+static int starve(const char *function)
+{
+	unsigned long start, end;
+
+	return find_function(function, &start, &end) ?:
+	       put_number(FAILSLAB "require-start", start) ?:
+	       put_number(FAILSLAB "require-end", end) ?:
+	       topo_put(FAILSLAB "task-filter", "N") ?:
+	       topo_put(FAILSLAB "verbose", "0") ?:
+	       topo_put(FAILSLAB "times", "-1") ?:
+	       topo_put(FAILSLAB "probability", "100");
+}
+
+static int starve_no_more(void)
+{
+	return topo_put(FAILSLAB "probability", "0") ?:
+	       put_number(FAILSLAB "require-start", 0) ?:
+	       put_number(FAILSLAB "require-end", ~0ul);
+}
+
+/* There is room for two, and never for more: what is done leaves it to the rest. */
+TEST_F(dev, requests_that_find_no_memory_are_executed_once)
+{
+	static const int counts[] = { 3, 17, 5, 40, 7, 250, 1, DEEP };
+	int rc, uc;
+
+	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
+	if (access(FAILSLAB, F_OK))
+		SKIP(return, "no CONFIG_FAILSLAB");
+	ASSERT_EQ(0, starve("srdma_store_grow"));
+	rc = write_lists(&self->set, IBV_QPT_RC, counts, ARRAY_SIZE(counts));
+	uc = write_lists(&self->set, IBV_QPT_UC, counts, ARRAY_SIZE(counts));
+	EXPECT_EQ(0, starve_no_more());
+	EXPECT_EQ(0, rc);
+	EXPECT_EQ(0, uc);
 }
 
 TEST_HARNESS_MAIN
