@@ -452,7 +452,10 @@ static __always_inline void serve(struct srdma_request *r)
 	}
 }
 
-/* All of an skb; ends early where a request waits: then the skb waits with it. */
+/*
+ * All of an skb; ends early where a request waits: then the skb waits with it. Where the
+ * QP is to receive nothing, so that what is for another one is found.
+ */
 static __always_inline int serve_all(struct srdma_request *r)
 {
 	struct sk_buff *skb = r->skb;
@@ -560,8 +563,7 @@ static noinline int serve_waiting(struct srdma_qp *qp, int budget)
 {
 	struct sk_buff *skb = srdma_wait_take(qp);
 
-	budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
-		  serve_alone(qp, skb, true) : 1;
+	budget -= serve_alone(qp, skb, true);
 	if (!srdma_wait_any(qp))
 		srdma_packet_in_free(skb);
 	return budget;
@@ -578,9 +580,7 @@ static noinline int serve_inbox(struct srdma_qp *qp, struct sk_buff *skb,
 	srdma_mem_init(&r.word);
 	do {
 		r.skb = skb;
-		/* To free one costs something, too. */
-		budget -= srdma_qp_may(qp, SRDMA_MAY_RECEIVE) ?
-			  serve_all(&r) : 1;
+		budget -= serve_all(&r);
 		if (likely(!srdma_wait_any(qp)))
 			srdma_packet_in_free(skb);
 		if (unlikely(srdma_hold_any(qp)))

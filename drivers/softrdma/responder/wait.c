@@ -9,7 +9,7 @@
  * So the request waits here for a moment, and the inbox behind it. It is tried again
  * whenever the engine runs, and when the moment is over, for the last time. User space
  * posts without a call, so that nobody could say when it does. To the peer it looks
- * like a responder that takes its time. What came in the same skb for the other engine
+ * like a responder that takes its time. What came in the same skb for another engine
  * passes.
  *
  * What was held behind a hole does not wait: its place is in front of the inbox.
@@ -54,7 +54,7 @@ noinline bool srdma_wait_begin(struct srdma_qp *qp, struct sk_buff *skb,
 		resp->wait_until = 0;
 		return false;
 	}
-	srdma_packet_in_let_pass(skb);
+	srdma_packet_in_let_pass(skb, qp);
 	srdma_packet_in_back(skb, pkt);
 	resp->waiting = skb;
 	if (again)

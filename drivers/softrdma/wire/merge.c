@@ -136,6 +136,14 @@ static bool is_response(const struct srdma_wire_bth *bth)
 	return srdma_opcode_is_response(srdma_opcode_get(bth->opcode));
 }
 
+/* What waits, or finds no room, does so with all that is in the same skb. */
+static bool is_for_same_engine(const struct srdma_wire_bth *first,
+			       const struct srdma_wire_bth *bth)
+{
+	return !((first->qpn ^ bth->qpn) & cpu_to_be32(SRDMA_QPN_MASK)) &&
+	       is_response(first) == is_response(bth);
+}
+
 /* Has the same stack vouched for both, by leaving their checksums to others? */
 static bool is_as_trusted(const struct sk_buff *held, const struct sk_buff *skb)
 {
@@ -154,9 +162,8 @@ static bool continues(const struct arrival *a, const struct sk_buff *held)
 	const struct srdma_wire_bth *bth;
 	struct srdma_wire_bth buf;
 
-	/* The engines are told apart by the first one. */
 	bth = skb_header_pointer(held, off, sizeof(buf), &buf);
-	if (!bth || is_response(bth) != is_response(a->bth))
+	if (!bth || !is_for_same_engine(bth, a->bth))
 		return false;
 	/* All but the last are equally long; and nobody else has begun it. */
 	if (!NAPI_GRO_CB(held)->is_flist || len > skb_shinfo(held)->gso_size ||

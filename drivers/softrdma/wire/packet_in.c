@@ -375,7 +375,7 @@ static void leave_rest(struct srdma_packet_in *in)
  * @pkt: filled in when there is a packet; its payload is @pkt->payload_len
  *	bytes in @skb at srdma_packet_in(@skb)->payload
  *
- * The stack merges what has the same UDP ports, and acknowledges travel behind requests:
+ * Acknowledges travel behind requests, and what others have merged may be for several QPs:
  * then the rest is for another engine, and goes there when this one frees the skb.
  *
  * Whether the payload fits the path MTU is left to the protocol core, which
@@ -552,17 +552,19 @@ void srdma_packet_in_back(struct sk_buff *skb, const struct srdma_pkt *pkt)
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES, -(u64)bytes);
 }
 
-/* Of the packets that are left, how many are in front of the first response? */
-static u32 requests_left(const struct sk_buff *skb)
+/* Of the packets that are left, how many are in front of the first for another engine? */
+static u32 requests_left(const struct sk_buff *skb, u32 qpn)
 {
 	const struct srdma_packet_in *in = srdma_packet_in(skb);
-	const u8 *opcode;
-	u8 buf;
+	const struct srdma_wire_bth *bth;
+	struct srdma_wire_bth buf;
 	u32 i;
 
 	for (i = 0; i < in->left; i++) {
-		opcode = skb_header_pointer(skb, in->next + i * in->seg, 1, &buf);
-		if (!opcode || srdma_opcode_is_response(srdma_opcode_get(*opcode)))
+		bth = skb_header_pointer(skb, in->next + i * in->seg,
+					 sizeof(buf), &buf);
+		if (!bth || (be32_to_cpu(bth->qpn) & SRDMA_QPN_MASK) != qpn ||
+		    srdma_opcode_is_response(srdma_opcode_get(bth->opcode)))
 			break;
 	}
 	return i;
@@ -571,11 +573,13 @@ static u32 requests_left(const struct sk_buff *skb)
 /**
  * srdma_packet_in_let_pass - requests are to wait, but not what is behind them
  * @skb: what arrived; a request was returned last
+ * @qp: the QP that it is for
  *
- * An acknowledge that came with requests does not wait for what they wait for. If there
- * is no memory for that, it does.
+ * What is for another engine, and came with requests, does not wait for what they wait
+ * for: an acknowledge, or what is for another QP. If there is no memory for that, it does.
  */
-noinline void srdma_packet_in_let_pass(struct sk_buff *skb)
+noinline void srdma_packet_in_let_pass(struct sk_buff *skb,
+				       const struct srdma_qp *qp)
 {
 	struct srdma_packet_in *in = srdma_packet_in(skb), *rest;
 	struct sk_buff *clone;
@@ -583,7 +587,7 @@ noinline void srdma_packet_in_let_pass(struct sk_buff *skb)
 
 	if (srdma_packet_in_is_loop(skb))
 		return;
-	wait = requests_left(skb);
+	wait = requests_left(skb, qp->qpn);
 	if (wait == in->left)
 		return;
 	clone = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);

@@ -63,7 +63,7 @@ bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
 			       u32 psn);
 
 void srdma_packet_in_back(struct sk_buff *skb, const struct srdma_pkt *pkt);
-void srdma_packet_in_let_pass(struct sk_buff *skb);
+void srdma_packet_in_let_pass(struct sk_buff *skb, const struct srdma_qp *qp);
 enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 				      struct srdma_skb_walk *walk,
 				      struct srdma_qp *qp, bool responses,

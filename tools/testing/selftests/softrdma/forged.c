@@ -9,6 +9,7 @@
  */
 #include <linux/virtio_net.h>
 
+#include "knobs.h"
 #include "peer_fixture.h"
 #include "rules.h"
 #include "twin.h"
@@ -274,6 +275,73 @@ TEST_F(peer, a_train_again_leaves_what_is_held)
 	ASSERT_EQ(0, peer_rdma(peer, RC_WRITE_ONLY, PSN + 4, 0, 4, 4));
 	EXPECT_TRUE(peer_awaits(&(struct peer_heard){}, RC_ACK, PSN + 5));
 	EXPECT_EQ(done + 6, counters_get("req_write"));
+}
+
+/* ---- a train for two QPs, which may be the work of a host that merges others' packets */
+
+/* One that executes nothing, in a train with what another one executes. */
+static int inject_for_two(const struct peer *first, const struct peer *second,
+			  uint8_t opcode)
+{
+	struct virtio_net_hdr hdr = train_header();
+	struct wire_frame frame;
+
+	build_train(&frame, first, PSN, 2);
+	frame.bytes[WIRE_BTH] = opcode;
+	put_packet(frame.bytes + WIRE_BTH + PACKET, second, PSN);
+	return wire_inject_as(&frame, &hdr);
+}
+
+/* What waits for a receive does so for a minute here. */
+TEST_F(peer, what_waits_does_not_hold_up_another_qp)
+{
+	int64_t done = counters_get("req_write");
+	struct peer other;
+
+	if (!knob_exists("linger"))
+		SKIP(return, "no CONFIG_FAULT_INJECTION");
+	if (!takes_trains(&self->peer))
+		return;
+	ASSERT_EQ(0, peer_open(&other, &self->attr));
+	ASSERT_EQ(0, knob_turn("linger", true));
+	EXPECT_EQ(0, inject_for_two(&self->peer, &other, RC_SEND_ONLY));
+	EXPECT_EQ(done + 1, counters_get("req_write"));
+	EXPECT_EQ(0, knob_turn("linger", false));
+	EXPECT_EQ(0, peer_close(&other));
+}
+
+/* It comes to receive nothing before its engine has looked at the train. */
+TEST_F(peer, what_is_dropped_takes_nothing_of_another_qp_with_it)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int64_t done = counters_get("req_write");
+	struct peer other;
+
+	if (!knob_exists("hold"))
+		SKIP(return, "no CONFIG_FAULT_INJECTION");
+	if (!takes_trains(&self->peer))
+		return;
+	ASSERT_EQ(0, peer_open(&other, &self->attr));
+	ASSERT_EQ(0, knob_turn("hold", true));
+	EXPECT_EQ(0, inject_for_two(&self->peer, &other, RC_WRITE_ONLY));
+	EXPECT_EQ(0, knob_turn("hold", false));
+	EXPECT_EQ(done, counters_get("req_write"));
+	EXPECT_EQ(0, ibv_modify_qp(self->peer.qp, &attr, IBV_QP_STATE));
+	EXPECT_EQ(done + 1, counters_get("req_write"));
+	EXPECT_EQ(0, peer_close(&other));
+}
+
+TEST_F(peer, both_qps_of_a_train_have_their_packets)
+{
+	int64_t done = counters_get("req_write");
+	struct peer other;
+
+	if (!takes_trains(&self->peer))
+		return;
+	ASSERT_EQ(0, peer_open(&other, &self->attr));
+	EXPECT_EQ(0, inject_for_two(&self->peer, &other, RC_WRITE_ONLY));
+	EXPECT_EQ(done + 2, counters_get("req_write"));
+	EXPECT_EQ(0, peer_close(&other));
 }
 
 /* Each is dropped whole, or packet by packet, and a live QP goes on. */

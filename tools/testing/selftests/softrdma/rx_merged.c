@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Packets that the interface has merged into one skb, for one QP or for two:
- * each is verified and delivered as if it had come alone.
+ * Packets that the interface has merged into one skb: each is verified and
+ * delivered as if it had come alone.
  */
 /* A tap with GRO. */
 #define WIRE_SETUP wire_setup_merging
@@ -331,7 +331,7 @@ TEST_F(merged, over_ipv6)
 }
 
 /* In one poll of the interface, most of the time: and yet none is merged. */
-static bool stay_apart(struct end *end, struct batch *batch)
+static bool stay_apart(struct end *ends, struct batch *batch)
 {
 	const char *in = "netif_receive_skb", *dev = "dev=" WIRE_NETDEV " ";
 	long deadline = topo_now_ms() + 5000, bytes = 0;
@@ -344,7 +344,7 @@ static bool stay_apart(struct end *end, struct batch *batch)
 		for (i = 0; i < BATCH; i++) {
 			/* From the IP header on. */
 			bytes += 20 + 8 + 12 + 8 + payload_len(i) + 4;
-			if (send_one(batch, end->qp, i))
+			if (send_one(batch, ends[batch->to[i]].qp, i))
 				return false;
 		}
 	}
@@ -366,7 +366,7 @@ TEST_F(merged, what_is_for_no_device_stays_apart)
 	struct batch batch = { .id_step = 1, .bad = -1, .to_other = true };
 
 	ASSERT_EQ(0, topo_ip("addr add " OTHER_ADDRESS "/32 dev lo"));
-	EXPECT_TRUE(stay_apart(&self->end[0], &batch));
+	EXPECT_TRUE(stay_apart(self->end, &batch));
 	ASSERT_EQ(0, topo_ip("addr del " OTHER_ADDRESS "/32 dev lo"));
 }
 
@@ -376,7 +376,7 @@ TEST_F(merged, fragments_stay_apart)
 		.bad = -1, .first_parts = true, .without_sum = true,
 	};
 
-	EXPECT_TRUE(stay_apart(&self->end[0], &batch));
+	EXPECT_TRUE(stay_apart(self->end, &batch));
 }
 
 TEST_F(merged, one_is_corrupt)
@@ -389,6 +389,14 @@ TEST_F(merged, one_is_corrupt)
 	after = counters_get("rx_drop_icrc");
 	/* One in each batch. */
 	EXPECT_EQ(batch.serial, after - before);
+}
+
+/* None waits for the engine of the other, or is lost with what it cannot take. */
+TEST_F(merged, what_is_for_different_qps_stays_apart)
+{
+	struct batch batch = { .to = { 0, 1, 0, 1 }, .id_step = 1, .bad = -1 };
+
+	EXPECT_TRUE(stay_apart(self->end, &batch));
 }
 
 /* Three batches wait for an engine that a fourth one starts. */
@@ -447,7 +455,7 @@ TEST_F(merged, for_two_qps)
 
 TEST_F(merged, for_two_qps_one_corrupt)
 {
-	struct batch batch = { .to = { 1, 0, 1, 0 }, .id_step = 1, .bad = 2 };
+	struct batch batch = { .to = { 1, 1, 0, 0 }, .id_step = 1, .bad = 2 };
 
 	EXPECT_TRUE(send_merged(&self->set, self->end, &batch));
 }
