@@ -166,8 +166,10 @@ struct srdma_netns *srdma_netns_get(struct net *net)
 	mutex_lock(&snet->lock);
 	if (!snet->links)
 		err = open_ports(snet);
-	if (!err)
-		WRITE_ONCE(snet->links, snet->links + 1);
+	if (!err) {
+		snet->links++;
+		atomic_inc(&snet->users);
+	}
 	mutex_unlock(&snet->lock);
 	return err ? ERR_PTR(err) : snet;
 }
@@ -175,12 +177,16 @@ struct srdma_netns *srdma_netns_get(struct net *net)
 void srdma_netns_put(struct srdma_netns *net)
 {
 	mutex_lock(&net->lock);
-	WRITE_ONCE(net->links, net->links - 1);
-	if (!net->links) {
+	net->links--;
+	if (!net->links)
 		close_ports(net);
-		wake_up_var(&net->links);
-	}
 	mutex_unlock(&net->lock);
+	/*
+	 * Unlocking may look at a mutex that another one has already, so the lock
+	 * is not what the end waits for. Waking up does not look at the count.
+	 */
+	if (atomic_dec_and_test(&net->users))
+		wake_up_var(&net->users);
 }
 
 static int __net_init init_namespace(struct net *net)
@@ -204,10 +210,8 @@ static void __net_exit exit_namespace(struct net *net)
 {
 	struct srdma_netns *snet = net_generic(net, srdma_netns_id);
 
-	wait_var_event(&snet->links, !READ_ONCE(snet->links));
-	/* Who took the last one still closes the ports. */
-	mutex_lock(&snet->lock);
-	mutex_unlock(&snet->lock);
+	/* Pairs with atomic_dec_and_test(): who gave up the last one has done so. */
+	wait_var_event(&snet->users, !atomic_read_acquire(&snet->users));
 }
 
 static struct pernet_operations net_ops = {

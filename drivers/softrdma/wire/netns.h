@@ -6,6 +6,7 @@
 #ifndef SRDMA_NETNS_H
 #define SRDMA_NETNS_H
 
+#include <linux/atomic.h>
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/netfilter.h>
@@ -18,6 +19,8 @@
  * @net: the namespace
  * @lock: guards @links and the sockets' coming and going
  * @links: devices in this namespace; the sockets are open while there are any
+ * @users: those, and who has given one up but may not have left @lock yet: all this
+ *	stays while there are any
  * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
  * @sk6: likewise IPv6; NULL where the namespace has no IPv6
  * @routes: notifier of routes that go, while the sockets are open
@@ -34,6 +37,7 @@ struct srdma_netns {
 	struct net *net;
 	struct mutex lock;
 	unsigned int links;
+	atomic_t users;
 	struct socket *sk4;
 	struct socket *sk6;
 	struct notifier_block routes;
