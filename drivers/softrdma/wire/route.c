@@ -3,6 +3,8 @@
  * Routes: the look-ups in the stack, and what their results depend on.
  */
 #include <net/fib_rules.h>
+#include <net/ip6_fib.h>
+#include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
@@ -135,4 +137,38 @@ bool srdma_route_asks_flow(const struct net *net, const struct srdma_av *av)
 	/* Of IPv6 the namespace does not tell; a policy may look at ports. */
 	return av->is_v6 || srdma_route_has_policy(net, XFRM_POLICY_OUT) ||
 	       multipath_asks(net) || rules_ask(net);
+}
+
+/**
+ * srdma_route_leads_here - does the stack take packets of IPv6 like one now?
+ * @net: namespace
+ * @ndev: interface that it came in by
+ * @skb: packet, its IPv6 header in front
+ *
+ * The caller is in an RCU section, and bottom halves are disabled.
+ *
+ * Return: whether it does; also false where there are rules, which may look at more
+ * than this.
+ */
+bool srdma_route_leads_here(struct net *net, struct net_device *ndev,
+			    const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip = ipv6_hdr(skb);
+	struct flowi6 fl6 = {
+		.flowi6_iif = ndev->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = ip->saddr,
+		.daddr = ip->daddr,
+	};
+	const struct rt6_info *rt;
+	struct dst_entry *dst;
+
+	if (fib6_has_custom_rules(net))
+		return false;
+	fl6.flowlabel = ip6_flowinfo(ip);
+	dst = ip6_route_input_lookup(net, ndev, &fl6, NULL,
+				     RT6_LOOKUP_F_HAS_SADDR |
+				     RT6_LOOKUP_F_DST_NOREF);
+	rt = container_of(dst, struct rt6_info, dst);
+	return !dst->error && (rt->rt6i_flags & RTF_LOCAL);
 }

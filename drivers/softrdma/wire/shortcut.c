@@ -23,6 +23,7 @@
 
 #include "objects/device.h"
 #include "objects/qp.h"
+#include "wire/arrived.h"
 #include "wire/hook.h"
 #include "wire/netns.h"
 #include "wire/route.h"
@@ -102,7 +103,11 @@ u64 srdma_shortcut_pass_v4(const struct srdma_dev *dev,
 			    ip_hdr(skb));
 }
 
-/* The same for IPv6, where rules may look at more than a pass has room for. */
+/*
+ * The same for IPv6, where rules may look at more than a pass has room for. A route
+ * does not say of which generation it is, so this one may be newer: see
+ * holds_still().
+ */
 u64 srdma_shortcut_pass_v6(const struct srdma_dev *dev,
 			   const struct sk_buff *skb, u32 generation)
 {
@@ -119,6 +124,22 @@ static void take_away(struct srdma_qp *qp)
 {
 	if (READ_ONCE(qp->pass))
 		WRITE_ONCE(qp->pass, 0);
+}
+
+/*
+ * Does a packet that the stack has let in have a pass that is right? IPv4 takes the
+ * generation of its route. For IPv6 it is as of now, and routes may have changed since
+ * the stack asked for one: they are asked again.
+ */
+static bool holds_still(const struct srdma_qp *qp, const struct sk_buff *skb)
+{
+	const struct srdma_dev *dev = qp->dev;
+
+	if (!srdma_packet_in(skb)->is_v6)
+		return true;
+	/* The generation, which is counted up behind a change, before the routes. */
+	smp_rmb();
+	return srdma_route_leads_here(dev->net->net, dev->ndev, skb);
 }
 
 /**
@@ -142,7 +163,8 @@ void srdma_shortcut_note(struct srdma_qp *qp, const struct sk_buff *skb,
 		WRITE_ONCE(qp->stack_until, jiffies + DETOUR);
 		return;
 	}
-	if (time_before(jiffies, READ_ONCE(qp->stack_until)))
+	if (time_before(jiffies, READ_ONCE(qp->stack_until)) ||
+	    !holds_still(qp, skb))
 		return;
 	WRITE_ONCE(qp->pass, pass);
 	/* Pairs with srdma_shortcut_forget(): the peer is another one by now. */

@@ -9,7 +9,6 @@
 #include "nldev.h"
 #include "peer_fixture.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -43,34 +42,13 @@ FIXTURE_VARIANT_ADD(direct, ipv4) {
 	.protocol = 0x0800,
 };
 
-static int connect_v6(struct peer *peer)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	struct verbs_set to = peer->set;
-	enum ibv_qp_state state;
-	int ret = ibv_modify_qp(peer->qp, &attr, IBV_QP_STATE);
-
-	if (verbs_wait_gid(to.ctx, TOPO_IPV6, true, PEER_WAIT_MS))
-		return ENODEV;
-	to.gid_index = verbs_gid_index(to.ctx, TOPO_IPV6, NULL);
-	inet_pton(AF_INET6, WIRE_PEER6, to.gid.raw);
-	for (state = IBV_QPS_INIT; !ret && state <= IBV_QPS_RTS; state++) {
-		verbs_attr(&to, &attr, state, 0x77);
-		attr.rq_psn = PSN;
-		attr.sq_psn = PSN;
-		ret = ibv_modify_qp(peer->qp, &attr,
-				    verbs_mask(IBV_QPT_RC, state - 1, state));
-	}
-	return ret;
-}
-
 FIXTURE_SETUP(direct)
 {
 	struct peer_attr attr = PEER_ATTR_DEFAULT;
 
 	ASSERT_EQ(0, peer_open(&self->peer, &attr));
 	if (variant->is_v6)
-		ASSERT_EQ(0, connect_v6(&self->peer));
+		ASSERT_EQ(0, peer_reconnect_v6(&self->peer));
 	self->psn = PSN;
 }
 
@@ -182,7 +160,7 @@ TEST_F(direct, a_new_connection_asks_again)
 	int64_t before;
 
 	ASSERT_TRUE(goes_direct());
-	ASSERT_EQ(0, variant->is_v6 ? connect_v6(&self->peer) :
+	ASSERT_EQ(0, variant->is_v6 ? peer_reconnect_v6(&self->peer) :
 				      peer_reconnect(&self->peer, &attr));
 	self->psn = PSN;
 	before = counters_get("rx_direct");
@@ -659,7 +637,7 @@ TEST_F(direct, tracking_that_was_there_first_knows_packets)
 	ASSERT_EQ(0, topo_link_add(TOPO_LINK, WIRE_NETDEV));
 	ASSERT_EQ(0, peer_open(&self->peer, &attr));
 	if (variant->is_v6)
-		ASSERT_EQ(0, connect_v6(&self->peer));
+		ASSERT_EQ(0, peer_reconnect_v6(&self->peer));
 	before = tracked();
 	ASSERT_LE(0, before);
 	EXPECT_TRUE(goes_by_stack());

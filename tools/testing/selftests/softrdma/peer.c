@@ -55,6 +55,27 @@ int peer_reconnect(struct peer *peer, const struct peer_attr *a)
 	return ret;
 }
 
+int peer_reconnect_v6(struct peer *peer)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct verbs_set to = peer->set;
+	enum ibv_qp_state state;
+	int ret = ibv_modify_qp(peer->qp, &attr, IBV_QP_STATE);
+
+	if (verbs_wait_gid(to.ctx, TOPO_IPV6, true, PEER_WAIT_MS))
+		return ENODEV;
+	to.gid_index = verbs_gid_index(to.ctx, TOPO_IPV6, NULL);
+	inet_pton(AF_INET6, WIRE_PEER6, to.gid.raw);
+	for (state = IBV_QPS_INIT; !ret && state <= IBV_QPS_RTS; state++) {
+		verbs_attr(&to, &attr, state, 0x77);
+		attr.rq_psn = PEER_PSN;
+		attr.sq_psn = PEER_PSN;
+		ret = ibv_modify_qp(peer->qp, &attr,
+				    verbs_mask(IBV_QPT_RC, state - 1, state));
+	}
+	return ret;
+}
+
 int peer_open(struct peer *peer, const struct peer_attr *attr)
 {
 	struct ibv_qp_init_attr init = {

@@ -85,6 +85,9 @@ int peer_close(struct peer *peer);
 /* The QP to RTS again, as if new. 0 or errno. */
 int peer_reconnect(struct peer *peer, const struct peer_attr *attr);
 
+/* The same by IPv6, with default attributes: it hears what comes from WIRE_PEER6. */
+int peer_reconnect_v6(struct peer *peer);
+
 /* Post a receive into the QP's memory. 0 or errno. */
 int peer_post_recv(struct peer *peer, uint64_t wr_id, uint32_t offset,
 		   uint32_t len);
