@@ -245,8 +245,9 @@ static void change_mtu(struct srdma_dev *dev)
 }
 
 /*
- * A link that is still being registered ends itself: see publish_link(). One that
- * is queued already, or ends otherwise, may be queued again.
+ * A link that is still being registered ends itself: see publish_link(). Only its
+ * interface may ask for that, since rules find no link before (srdma_link_get()). One
+ * that is queued already, or ends otherwise, may be queued again.
  */
 static void end_link(struct srdma_dev *dev)
 {
