@@ -184,10 +184,16 @@ struct srdma_rc_again {
  * @kept: a bit for each PSN, modulo their number: a READ response that is in place
  *	behind a hole; those of no other PSNs are set
  * @again: ring of what the peer has reported to be missing
+ * @again_to: behind what of it was repeated last
+ * @repeated: packets that were, since @counted_psn was the next one to be sent
+ * @counted_psn: see @repeated
  */
 struct srdma_rc_req_mend {
 	u32 kept[SRDMA_REQ_KEPT / 32];
 	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
+	u32 again_to;
+	u32 repeated;
+	u32 counted_psn;
 };
 
 /**
@@ -220,15 +226,14 @@ struct srdma_rc_slow {
  * @holds: packets that a long path has room for, beside its queue, as the last round trips
  *	say, smoothed; 0 of a short one
  * @row: round trips in a row that were too long, up to a few
- * @guessed: that a queue overflowed, and that there is congestion, is concluded from the
- *	last loss alone
+ * @reorders: answers to READs overtake each other here
  */
 struct srdma_rc_delay {
 	u64 top_ns;
 	u64 full_ns;
 	u32 holds;
 	u8 row;
-	bool guessed;
+	bool reorders;
 };
 
 /**
@@ -351,6 +356,7 @@ struct srdma_rc_req_attr {
  * @nak_psn: PSN of the last sequence NAK acted upon
  * @nak_again: that came once more after all was sent again: a copy, or the peer
  *	still wants it
+ * @news: new data came since the last timeout, if not of the oldest packet
  * @win_max: most packets in flight, ever
  * @win_near: and on a path whose round trips are short
  * @win_top: and on this one, as far as it is known: win_near .. win_max
@@ -460,6 +466,7 @@ struct srdma_rc_req {
 	bool probe_due;
 	bool probe_out;
 	bool nak_again;
+	bool news;
 	u32 probe_psn;
 	u32 nak_psn;
 

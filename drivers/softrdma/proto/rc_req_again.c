@@ -26,9 +26,23 @@
  */
 #define HELD_OPENS_UP_TO	(3u << 20)
 
+/* So many packets say whether a queue is overfilled, and these parts of them. */
+#define REPEATS_FROM	256u
+#define REPEATS_FILL	8u
+#define REPEATS_FIT	256u
+
 static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
 {
 	return &req->mend->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
+}
+
+/* Was @psn, which the peer reports, repeated before? Reports, and what they ask for, go on. */
+static bool went_again(const struct srdma_rc_req *req, u32 psn)
+{
+	u32 to = srdma_req_dist(req, req->mend->again_to);
+
+	return to <= srdma_req_dist(req, req->max_psn) &&
+	       srdma_req_dist(req, psn) < to;
 }
 
 /* If there is no room, the peer finds out, and reports it once more. */
@@ -46,6 +60,11 @@ static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp)
 	};
 	/* What was lost is not late. */
 	req->probed = false;
+	/* It is another loss, one for all of this round. */
+	if (went_again(req, psn)) {
+		req->mend->again_to = psn;
+		req->recovering = false;
+	}
 	srdma_req_note_loss(req);
 }
 
@@ -128,7 +147,8 @@ static void fill_again(const struct srdma_rc_req *req, u32 idx,
 	srdma_req_fill_burst(req, idx, again->psn, count, out);
 	out->again = true;
 	out->b.stamp = again->stamp;
-	out->b.ack_req = out->b.count == room ||
+	/* What is sent whatever the window says is waited for: the next of it is not. */
+	out->b.ack_req = out->b.count == room || again->psn == req->una_psn ||
 			 srdma_psn_add(out->b.psn, out->b.count) == again->end;
 }
 
@@ -207,6 +227,26 @@ srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 	return SRDMA_NEXT_EMPTY;
 }
 
+/*
+ * Whoever overfills a queue has more of what was sent repeated than a network loses: more
+ * than this part of it. If less than the other part, it is over.
+ */
+static void count_repeated(struct srdma_rc_req *req, u32 packets)
+{
+	struct srdma_rc_req_mend *mend = req->mend;
+	u32 sent = srdma_psn_dist(mend->counted_psn, req->max_psn);
+
+	mend->repeated += packets;
+	if (sent < REPEATS_FROM)
+		return;
+	if (mend->repeated > sent / REPEATS_FILL)
+		req->overfills = true;
+	else if (mend->repeated < sent / REPEATS_FIT)
+		req->overfills = false;
+	mend->repeated = 0;
+	mend->counted_psn = req->max_psn;
+}
+
 noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 				   const struct srdma_rc_burst *burst, u64 now)
 {
@@ -217,6 +257,9 @@ noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 	if (burst->msg->op == SRDMA_WR_READ)
 		count = srdma_burst_packets(b->len, req->mtu_shift);
 	again->psn = srdma_psn_add(b->psn, count);
+	count_repeated(req, count);
+	if (!went_again(req, again->psn))
+		req->mend->again_to = again->psn;
 	if (srdma_psn_in(req->rtt_psn, b->psn, count))
 		req->rtt_timed = false;
 	/* The first copy had not come: the answer is to this one, or that was late. */

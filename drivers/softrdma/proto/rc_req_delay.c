@@ -28,9 +28,11 @@
 /*
  * Each time that a queue is too long, it is believed to have room for this part more, or,
  * the fifth time in a row, for an eighth: those who share it do not give way then, as TCP
- * does not, nor who takes it to be longer.
+ * does not, nor who takes it to be longer. And a trip that was longer than one is thought
+ * to be moves that by this part of the difference: it may have waited for something else.
  */
 #define ROOM_SHIFT	7
+#define FULL_GAIN	8
 #define ROWS_MOST	4
 
 bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
@@ -43,11 +45,14 @@ static bool overflows(const struct srdma_rc_req *req)
 	u64 least = req->rtt_min_ns;
 	u64 trip = req->srtt_ns;
 
-	if (trip < SRDMA_REQ_FAR_NS)
+	/* Where packets overtake each other, trips, and losses, say little. */
+	if (trip < SRDMA_REQ_FAR_NS || req->delay.reorders)
 		return false;
+	if (req->overfills)
+		return true;
 	if (trip >= SLOW_NS && srdma_req_delay_is_slow_line(req))
 		return true;
-	if (trip >= SLOW_NS && least < NEAR_NS && req->delay.top_ns > 7 * least / 4)
+	if (trip >= SLOW_NS && least < NEAR_NS && req->delay.top_ns > 5 * least / 4)
 		return least;
 	return least && trip > 5 * least / 2;
 }
@@ -62,7 +67,7 @@ static void learn(struct srdma_rc_delay *delay)
 	delay->top_ns = 0;
 }
 
-/* Answers to READs take as long as they are, and say little of a queue. */
+/* What is held back then is held back here. */
 static bool is_of_a_read(const struct srdma_rc_req *req)
 {
 	return srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
@@ -96,7 +101,7 @@ noinline bool srdma_req_delay_by_chance(const struct srdma_rc_req *req)
 		return false;
 	if (req->delay.full_ns)
 		return had_room(req);
-	return !srdma_req_is_slow(req) && (is_of_a_read(req) || !overflows(req));
+	return !srdma_req_is_slow(req) && !overflows(req);
 }
 
 /* What is sent, and never gets through, does not count. */
@@ -112,28 +117,29 @@ noinline u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight)
 noinline void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance)
 {
 	bool was_slow = srdma_req_is_slow(req);
-	bool is_full = !is_of_a_read(req) && (was_slow || overflows(req));
+	bool is_full = was_slow || overflows(req);
 
-	req->delay.guessed = false;
 	if (by_chance) {
 		req->delay.top_ns = 0;
 		return;
 	}
-	if (is_full)
-		learn(&req->delay);
+	if (!is_full)
+		return;
+	learn(&req->delay);
 	if (was_slow)
 		srdma_req_slow_loss(req);
-	else if (is_full)
-		req->delay.guessed = srdma_req_slow_told(req);
+	else
+		srdma_req_slow_told(req);
 }
 
 noinline void srdma_req_delay_not_lost(struct srdma_rc_req *req)
 {
-	if (!req->delay.guessed)
+	if (!req->delay.full_ns)
 		return;
-	req->delay.guessed = false;
 	req->delay.full_ns = 0;
 	srdma_req_slow_ends(req);
+	/* Nothing waits for the next burst to be due any more. */
+	srdma_req_rearm(req);
 }
 
 noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)
@@ -152,15 +158,26 @@ static u64 too_long(const struct srdma_rc_req *req)
 	return full - (full - min(req->rtt_min_ns, full)) / 4;
 }
 
-noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
+/* One trip that is much longer than others rather waited for a CPU. */
+static u64 without_stall(const struct srdma_rc_req *req, u64 rtt)
+{
+	u64 usual = max(req->srtt_ns, req->rtt_min_ns);
+
+	return usual ? min(rtt, 2 * usual) : rtt;
+}
+
+/* Is the queue too long, or has it more room than is known? */
+static noinline void heed(struct srdma_rc_req *req, u64 rtt)
 {
 	struct srdma_rc_delay *delay = &req->delay;
+	u64 seen = without_stall(req, rtt);
 	u64 trip = rtt;
 
 	/* One that is long is no congestion yet. */
 	if (!srdma_req_is_slow(req))
 		trip = (rtt + req->srtt_ns) / 2;
-	delay->full_ns = max(delay->full_ns, rtt);
+	if (seen > delay->full_ns)
+		delay->full_ns += (seen - delay->full_ns) / FULL_GAIN;
 	if (trip <= too_long(req))
 		return;
 	if (!srdma_req_slow_told(req))
@@ -168,4 +185,11 @@ noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
 	delay->full_ns += delay->full_ns >> (ROOM_SHIFT - delay->row);
 	if (delay->row < ROWS_MOST)
 		delay->row++;
+}
+
+noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
+{
+	if (req->delay.full_ns)
+		heed(req, rtt);
+	req->delay.top_ns = max(req->delay.top_ns, without_stall(req, rtt));
 }

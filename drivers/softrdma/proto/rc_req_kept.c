@@ -135,6 +135,8 @@ static noinline void note_asked_again(struct srdma_rc_req *req,
 {
 	if (++req->asks % LATE_SHORTER_IN == 0 && req->late)
 		req->late--;
+	if (!req->late)
+		req->delay.reorders = false;
 	req->asked_psn = b->psn;
 	req->asked_to = srdma_psn_add(b->psn, packets);
 	req->asked_end = end;

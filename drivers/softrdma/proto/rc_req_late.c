@@ -19,17 +19,16 @@
 #define LATE_MOST	8
 
 /*
- * It was no loss, and the window is as it was. But a probe asks for more than was missed;
- * and on a line that is slow, or that many share, not all else was late, too.
+ * It was no loss, and the window is as it was. But on a line that is slow, or that many
+ * share, not all else was late, too.
  */
 static void take_loss_back(struct srdma_rc_req *req)
 {
 	u32 before = min(req->cwnd_before, req->win_top);
 
-	if (srdma_req_delay_is_slow_line(req))
-		return;
 	srdma_req_delay_not_lost(req);
-	if (before <= req->cwnd || srdma_req_is_slow(req))
+	if (before <= req->cwnd || srdma_req_is_slow(req) ||
+	    srdma_req_delay_is_slow_line(req))
 		return;
 	req->cwnd = before;
 	req->ssthresh = max(req->ssthresh, before);
@@ -43,10 +42,13 @@ noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 	    !srdma_psn_before(psn, req->asked_end))
 		return;
 	req->asked_end = req->asked_psn;
-	if (srdma_psn_before(psn, req->asked_to) &&
-	    req->asked_psn != req->probe_psn)
-		take_loss_back(req);
 	req->late = min(2 * req->late + 1, LATE_MOST);
+	/* A probe asks for more than was missed, and what it asks for may only be slow. */
+	if (req->asked_psn == req->probe_psn)
+		return;
+	req->delay.reorders = true;
+	if (srdma_psn_before(psn, req->asked_to))
+		take_loss_back(req);
 }
 
 noinline void srdma_req_was_late(struct srdma_rc_req *req, u32 psn)
@@ -76,8 +78,11 @@ static bool is_being_asked(const struct srdma_rc_req *req, u32 idx)
 	if (msg->lost && (!msg->high || msg->asked <= msg->done >> req->mtu_shift))
 		return true;
 	/* All is going to be sent again, and this is still to come. */
-	return srdma_req_resending(req) && req->resend_all &&
-	       req->cur - req->una <= idx - req->una;
+	if (!srdma_req_resending(req) || !req->resend_all)
+		return false;
+	if (req->cur != idx)
+		return req->cur - req->una < idx - req->una;
+	return srdma_psn_dist(msg->psn, req->cur_psn) <= msg->done >> req->mtu_shift;
 }
 
 void srdma_req_ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now)

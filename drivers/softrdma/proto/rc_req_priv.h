@@ -318,7 +318,7 @@ void srdma_req_delay_not_lost(struct srdma_rc_req *req);
 /* A queue has overflowed before: is a quarter of it full, or more? */
 bool srdma_req_delay_matters(const struct srdma_rc_req *req);
 
-/* A queue has overflowed before, and a round trip took @rtt. */
+/* A round trip took @rtt. */
 void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt);
 
 /* rc_req_time.c */

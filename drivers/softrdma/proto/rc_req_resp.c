@@ -332,6 +332,19 @@ static noinline bool goes_too_far(const struct srdma_rc_req *req,
 	return end > srdma_psn_dist(msg->psn, srdma_msg_sent_end(req, msg));
 }
 
+/*
+ * An answer begins inside of what was asked for first: it is to a request for that. If
+ * that was a probe, and the only one, something had been lost, and was not late.
+ */
+static noinline void note_anew(struct srdma_rc_req *req, u32 psn)
+{
+	req->anew = true;
+	if (req->probes != 1 || psn != req->probe_psn)
+		return;
+	req->probed = false;
+	req->backoff = 0;
+}
+
 static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 				     const struct srdma_pkt *pkt, u64 now,
 				     struct srdma_rc_req_act *act)
@@ -369,7 +382,7 @@ static enum srdma_req_resp take_read(struct srdma_rc_req *req,
 	if (offset > msg->done && !srdma_req_may_keep(req, msg, at, count))
 		return too_far(req, idx, now);
 	if (pkt->op->flags & SRDMA_OP_START && !srdma_msg_part_begins(msg, at))
-		req->anew = true;
+		note_anew(req, pkt->psn);
 	act->idx = idx;
 	act->psn = srdma_psn_add(pkt->psn, pkt->more);
 	act->offset = offset;
@@ -553,6 +566,16 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 	}
 }
 
+/*
+ * New data came, maybe behind what is lost: the peer is there, and gets on. A queue that
+ * is always full may take the same packets many times, and is no reason to give up.
+ */
+static void note_new_data(struct srdma_rc_req *req, u64 now)
+{
+	req->news = true;
+	req->heard_at = now;
+}
+
 /* Not inlined: it is rare. */
 static noinline void placed_in_part(struct srdma_rc_req *req,
 				    const struct srdma_rc_req_act *act, u64 now)
@@ -565,6 +588,7 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 	bool behind = act->idx != req->una;
 	bool had_hole = msg->high;
 
+	note_new_data(req, now);
 	/* It was only late: then all is coming that was asked for with it. */
 	if (end > msg->far)
 		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);
@@ -643,9 +667,11 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 		placed_in_part(req, act, now);
 		return;
 	}
-	if (unlikely(act->idx != req->una))
+	if (unlikely(act->idx != req->una)) {
+		note_new_data(req, now);
 		req->ahead += srdma_psn_dist(msg->psn, act->psn) + 1 -
 			      (act->offset >> req->mtu_shift);
+	}
 	msg->done += act->len;
 	msg->answered = msg->op != SRDMA_WR_READ || msg->done == msg->len;
 	srdma_req_executed(req, srdma_psn_next(act->psn));

@@ -71,6 +71,12 @@
 /* Who comes late, as timers do, may catch up with so much. */
 #define LATE_NS		250000u
 
+/*
+ * A period is what was in flight. But of READs that were asked for as a whole that is much
+ * more than what comes of them: after so many windows it is over.
+ */
+#define PERIOD_MOST	3u
+
 static void slow_begin_period(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
@@ -126,7 +132,6 @@ bool srdma_req_slow_told(struct srdma_rc_req *req)
 void srdma_rc_req_congested(struct srdma_rc_req *req)
 {
 	req->delay.full_ns = 0;
-	req->delay.guessed = false;
 	srdma_req_slow_told(req);
 }
 
@@ -255,7 +260,8 @@ noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)
 	struct srdma_rc_slow *slow = &req->slow;
 
 	slow->acked += steps;
-	if (srdma_psn_before(req->una_psn, slow->end_psn))
+	if (srdma_psn_before(req->una_psn, slow->end_psn) &&
+	    slow->acked < PERIOD_MOST * srdma_req_slow_window(req))
 		return;
 	if (!slow->is_cut)
 		slow_grow(req);

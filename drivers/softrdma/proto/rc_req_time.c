@@ -287,7 +287,7 @@ static noinline u8 floor_of(const struct srdma_rc_req *req, u64 rtt)
 	u64 packets = passed(req);
 
 	if (req->rtt_min_ns >= SRDMA_REQ_FAR_NS) {
-		if (rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
+		if (!req->overfills && rtt <= req->rtt_min_ns + req->rtt_min_ns / 4 &&
 		    (packets >= CWND_FLOOR_FAR || srdma_rc_req_all_sent(req)))
 			return SRDMA_REQ_CWND_FLOOR;
 		if (srdma_req_delay_only_lost(req)) {
@@ -368,23 +368,44 @@ static noinline void takes_no_less(struct srdma_rc_req *req, u64 rtt)
 	set_floor(req, rtt);
 }
 
+/*
+ * Something was sent again, and answered. A trip that is shorter than any that is known
+ * is one of an earlier copy; and as long as none is, each may be, unless the peer has
+ * refused those.
+ */
+static bool is_of_this_copy(const struct srdma_rc_req *req, u64 rtt)
+{
+	if (!req->rtt_resend)
+		return false;
+	return req->rtt_min_ns ? rtt >= req->rtt_min_ns : req->rnr_open;
+}
+
+/*
+ * It is not known what that was an answer to. But if it comes in time, again and again,
+ * it need not be waited for as long as probes have shown it to be.
+ */
+static noinline void note_unsure(struct srdma_rc_req *req, u64 rtt)
+{
+	if (req->backoff && rtt <= req->srtt_ns)
+		req->backoff--;
+	if (!req->rtt_resend || !req->rtt_min_ns)
+		takes_no_less(req, rtt);
+	req->rtt_alone = false;
+}
+
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
 static void measure(struct srdma_rc_req *req, u64 rtt)
 {
 	u64 off;
 
 	req->rtt_timed = false;
-	if (unlikely(req->rtt_again)) {
-		if (!req->rtt_resend)
-			takes_no_less(req, rtt);
-		/* It is the answer to the first copy. */
-		if (!req->rtt_resend || rtt < req->rtt_min_ns)
-			return;
+	if (unlikely(req->rtt_again) && !is_of_this_copy(req, rtt)) {
+		note_unsure(req, rtt);
+		return;
 	}
 	req->backoff = 0;
 	req->probed = false;
-	req->delay.top_ns = max(req->delay.top_ns, rtt);
-	if (unlikely(req->delay.full_ns))
+	if (unlikely(rtt > req->delay.top_ns || req->delay.full_ns))
 		srdma_req_delay_measured(req, rtt);
 	widen(req, rtt);
 	set_floor(req, rtt);
@@ -442,6 +463,7 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->heard_at = now;
 	req->rnr_until = 0;
 	req->retry_left = req->retry_cnt;
+	req->news = false;
 	req->rnr_left = req->rnr_retry;
 	req->rnr_row = 0;
 	note_probes(req);
@@ -502,11 +524,12 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 /* Nothing was heard for the ACK timeout: C9-139 and following. */
 static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 {
-	if (!req->retry_left) {
+	if (!req->retry_left && !req->news) {
 		srdma_req_fail_now(req, req->una, SRDMA_ST_RETRY_EXC);
 		return SRDMA_TIMER_FAILED;
 	}
-	req->retry_left--;
+	req->retry_left -= !req->news;
+	req->news = false;
 	req->heard_at = now;
 	req->probe_due = false;
 	req->probe_at = srdma_req_next_probe(req, now);
@@ -520,7 +543,6 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	 */
 	req->cwnd = min(req->cwnd, CWND_RESTART);
 	req->cwnd_before = 0;
-	req->delay.guessed = false;
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);
 	return SRDMA_TIMER_RETRY;

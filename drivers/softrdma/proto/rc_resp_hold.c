@@ -284,14 +284,17 @@ static void wait_longer(struct srdma_rc_resp *resp, u64 late)
 	resp->hold_ns = clamp_t(u64, 2 * late, resp->hold_ns, HOLD_MAX_NS);
 }
 
-/* Or it was repeated twice: so only a step is made towards that. */
+/* Or it was repeated twice: so only a step is made towards that, unless it was asked for. */
 noinline void srdma_resp_came_twice(struct srdma_rc_resp *resp,
 				    const struct srdma_pkt *pkt)
 {
 	resp->asked = false;
-	if (was_asked_for(pkt))
+	if (was_asked_for(pkt)) {
 		tell_late(resp, pkt->psn);
-	wait_longer(resp, min(resp->late_ns, resp->hold_ns));
+		wait_longer(resp, resp->late_ns);
+	} else {
+		wait_longer(resp, min(resp->late_ns, resp->hold_ns));
+	}
 }
 
 static void wait_less(struct srdma_rc_resp *resp)

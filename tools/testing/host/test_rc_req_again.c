@@ -536,9 +536,17 @@ TEST(req_again__what_was_late_is_no_congestion)
 	EXPECT_EQ(req.slow.win, 0);
 	EXPECT_EQ(req.delay.full_ns, 0);
 	EXPECT(req.cwnd >= 100);
+	/* What was to be paced is not any more, and if all is complete no timer is. */
+	reports_congestion();
+	req.slow.pace_at = now + 1 * MS;
+	no_holes();
+	hole(0, 1, 0);
+	EXPECT_EQ(sack(11, 9, 0), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.una_psn, req.max_psn);
+	EXPECT_EQ(req.deadline, 0);
 }
 
-/* Nor does it end what a notification has said, or a timeout, or another loss. */
+/* Nor does it end what a notification has said. */
 TEST(req_again__what_was_late_ends_no_other_congestion)
 {
 	reports_congestion();
@@ -548,19 +556,4 @@ TEST(req_again__what_was_late_ends_no_other_congestion)
 	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
 	EXPECT(req.slow.win);
 	EXPECT(req.cwnd < 100);
-	reports_congestion();
-	now = req.heard_at + req.timeout_ns;
-	req.deadline = now;
-	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
-	no_holes();
-	hole(0, 1, 0);
-	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
-	EXPECT(req.slow.win);
-	reports_congestion();
-	req.recovering = false;
-	srdma_req_note_loss(&req);
-	no_holes();
-	hole(0, 1, 0);
-	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
-	EXPECT(req.slow.win);
 }

@@ -65,15 +65,15 @@ TEST(req_delay__a_loss_behind_a_long_queue_is_congestion)
 	EXPECT_EQ(req.delay.full_ns, 0);
 	/* The one before the last was long already, on a path that is not. */
 	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US);
-	req.delay.top_ns = 3500 * US + 1;
+	req.delay.top_ns = 2500 * US + 1;
 	lose_one();
 	EXPECT(req.slow.win);
 	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US);
-	req.delay.top_ns = 3500 * US;
+	req.delay.top_ns = 2500 * US;
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
 	begin_at(SRDMA_WR_WRITE, 2 * MS, 2500 * US - 1);
-	req.delay.top_ns = 3500 * US + 1;
+	req.delay.top_ns = 2500 * US + 1;
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
 	begin_at(SRDMA_WR_WRITE, 5 * MS, 6 * MS);
@@ -99,7 +99,7 @@ TEST(req_delay__few_packets_in_short_trips_are_no_congestion)
 	begin_slow_line();
 	req.srtt_ns = 2500 * US;
 	req.rtt_min_ns = 2 * MS;
-	req.delay.top_ns = 3 * MS;
+	req.delay.top_ns = 2500 * US;
 	req.cwnd_floor = 9;
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
@@ -111,11 +111,29 @@ TEST(req_delay__few_packets_in_short_trips_are_no_congestion)
 	EXPECT(req.slow.win);
 }
 
-TEST(req_delay__answers_to_reads_say_nothing)
+TEST(req_delay__answers_to_reads_say_as_much)
 {
 	begin_at(SRDMA_WR_READ, 1 * MS, 20 * MS);
 	req.cwnd_floor = 1;
 	srdma_req_note_loss(&req);
+	EXPECT(req.slow.win);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+}
+
+/* On a long path, too, whoever has had much repeated fills a queue. */
+TEST(req_delay__who_overfills_a_queue_loses_nothing_by_chance)
+{
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	req.stamp = 1;
+	EXPECT(srdma_req_delay_by_chance(&req));
+	req.overfills = true;
+	EXPECT(!srdma_req_delay_by_chance(&req));
+	lose_one();
+	EXPECT(req.slow.win);
+	/* But a short path has none that matters. */
+	begin_at(SRDMA_WR_WRITE, 10 * US, 1 * MS - 1);
+	req.overfills = true;
+	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
 }
 
@@ -180,8 +198,30 @@ TEST(req_delay__a_longer_trip_shows_a_longer_queue)
 	begin_slow_line();
 	lose_one();
 	req.slow.is_cut = true;
-	trip(30 * MS);
-	EXPECT_EQ(req.delay.full_ns, 30 * MS);
+	trip(28 * MS);
+	EXPECT_EQ(req.delay.full_ns, 21 * MS);
+	trip(29 * MS);
+	EXPECT_EQ(req.delay.full_ns, 22 * MS);
+}
+
+/* One that waited for a CPU says little. */
+TEST(req_delay__a_trip_that_was_stalled_shows_no_queue)
+{
+	begin_slow_line();
+	req.delay.top_ns = 0;
+	srdma_req_delay_measured(&req, 100 * MS);
+	EXPECT_EQ(req.delay.top_ns, 40 * MS);
+	req.delay.full_ns = 24 * MS;
+	req.slow.win = 4 * PACKET;
+	req.slow.is_cut = true;
+	srdma_req_delay_measured(&req, 100 * MS);
+	EXPECT_EQ(req.delay.full_ns, 26 * MS);
+	/* The first of all is all that is known. */
+	req.srtt_ns = 0;
+	req.rtt_min_ns = 0;
+	req.delay.full_ns = 0;
+	srdma_req_delay_measured(&req, 100 * MS);
+	EXPECT_EQ(req.delay.top_ns, 100 * MS);
 }
 
 TEST(req_delay__a_loss_says_how_long_it_really_is)
@@ -317,9 +357,11 @@ TEST(req_delay__what_is_no_chance)
 	EXPECT(srdma_req_delay_by_chance(&req));
 	req.rtt_min_ns--;
 	EXPECT(!srdma_req_delay_by_chance(&req));
-	/* A READ takes as long as its answer. */
-	begin_at(SRDMA_WR_READ, 10 * MS, 30 * MS);
+	/* READs have the same, of any peer. */
+	begin_at(SRDMA_WR_READ, 10 * MS, 25 * MS);
 	EXPECT(srdma_req_delay_by_chance(&req));
+	req.srtt_ns++;
+	EXPECT(!srdma_req_delay_by_chance(&req));
 }
 
 /* @packets get through in a trip of @took. */

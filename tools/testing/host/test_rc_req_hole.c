@@ -3,6 +3,7 @@
  * Holes in the answers to READs: what follows a hole is kept, and the holes alone are
  * asked for again.
  */
+#include "proto/rc_req_priv.h"
 #include "req_fixture.h"
 
 /* A READ of @packets that is sent, and a SEND behind it. */
@@ -539,4 +540,40 @@ TEST(req_hole__of_an_older_read_may_be_late)
 	EXPECT_EQ(req.deadline, now + 40 * US);
 	EXPECT_EQ(expire(), SRDMA_TIMER_LATE);
 	expect_asks(1, 2);
+}
+
+/* What comes behind the hole is news of the peer: a timeout costs no retry then. */
+TEST(req_hole__lost_again_and_again_is_no_failure)
+{
+	begin_anew(12);
+	req.retry_left = 0;
+	now += 90 * US;
+	expect_placed(4, 5);
+	EXPECT_EQ(req.heard_at, now);
+	now += req.timeout_ns;
+	req.deadline = now;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
+	send_one();
+	/* But once. */
+	now += req.timeout_ns;
+	req.deadline = now;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_FAILED);
+}
+
+/* So is what comes of later READs. */
+TEST(req_hole__of_a_later_read_is_news_as_well)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 2 * MTU, 0);
+	push(SRDMA_WR_READ, 2 * MTU, 0);
+	send_all();
+	now += 10 * US;
+	req.retry_left = 3;
+	EXPECT_EQ(place_resp(2, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.heard_at, now);
+	now += req.timeout_ns;
+	req.retry_left = 3;
+	req.deadline = now;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
+	EXPECT_EQ(req.retry_left, 3);
 }

@@ -365,8 +365,8 @@ TEST(req_slow__what_is_repeated_at_once_puts_nothing_off)
 	fill_the_window();
 	srdma_rc_req_congested(&req);
 	nak(0, SRDMA_NAK_PSN_SEQ);
-	req.slow.win = SRDMA_SLOW_PACKET / 6;
 	for (i = 0; i < 20; i++) {
+		req.slow.win = SRDMA_SLOW_PACKET / 6;
 		req.srtt_ns = TRIP;
 		REQUIRE(next() == SRDMA_NEXT_SEND);
 		EXPECT_EQ(burst.b.psn, psn(i));

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crowd.h"
 #include "net.h"
 #include "program.h"
 #include "run.h"
@@ -528,7 +529,7 @@ static int print_figures(bool all)
 	if (sim.rough || FEW_BITS)
 		return 0;
 	ret = run_goodput() | run_distance() | run_queue();
-	return all ? ret | run_far_loss() | run_shuffle() : ret;
+	return all ? ret | run_far_loss() | run_shuffle() | !run_crowds() : ret;
 }
 
 int main(int argc, char **argv)

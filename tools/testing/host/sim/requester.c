@@ -128,7 +128,7 @@ static void check_begin(struct sim *s, struct node *n, u32 idx)
 static void check_retries(struct sim *s, struct node *n,
 			  const struct srdma_rc_burst *b)
 {
-	u32 most = n->p->attr.retry_cnt + n->una_rnr + 1;
+	u32 most = n->p->attr.retry_cnt + n->una_rnr + n->una_news + 1;
 
 	if (!srdma_psn_in(n->req.una_psn, b->b.psn, b->b.count) &&
 	    !(b->again && srdma_psn_in(n->nak_psn, b->b.psn, b->b.count)))
@@ -187,6 +187,7 @@ static void watch(struct node *n)
 	n->una_naks = 0;
 	n->una_probes = 0;
 	n->una_rnr = 0;
+	n->una_news = 0;
 }
 
 /* The peer has got on since the last NAK: that counts as progress, too. */
@@ -473,6 +474,8 @@ static void place(struct sim *s, struct node *n, const struct frame *f,
 		list_scatter(n, &e->local, act->offset, payload, act->len);
 	}
 	srdma_rc_req_placed(&n->req, act, s->now);
+	watch(n);
+	n->una_news++;
 }
 
 static void place_atomic(struct sim *s, struct node *n,
@@ -489,6 +492,8 @@ static void place_atomic(struct sim *s, struct node *n,
 		  'A' + n->id, act->idx, (unsigned long long)act->orig);
 	list_scatter(n, &e->local, 0, (const u8 *)&act->orig, act->len);
 	srdma_rc_req_placed(&n->req, act, s->now);
+	watch(n);
+	n->una_news++;
 }
 
 /* Does a selective acknowledge say that @psn is missing? */

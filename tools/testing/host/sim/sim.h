@@ -306,6 +306,7 @@ struct params {
  * @una_naks: sequence NAKs of a peer that holds back what is behind it
  * @una_probes: probes since, likewise
  * @una_rnr: RNR NAKs since
+ * @una_news: new data since, after each of which a timeout costs no retry
  * @refused: behind the message that the last RNR NAK was for, as long as that is
  *	not complete; else 0
  * @nak_psn: of the last sequence NAK that made it go back
@@ -372,6 +373,7 @@ struct node {
 	u32 una_naks;
 	u32 una_probes;
 	u32 una_rnr;
+	u32 una_news;
 	u32 refused;
 	u32 nak_psn;
 };
