@@ -34,6 +34,7 @@
 #include "burst.h"
 #include "opcode.h"
 #include "packet.h"
+#include "rc_req_mend.h"
 #include "status.h"
 
 /*
@@ -100,14 +101,6 @@ struct srdma_rc_msg {
 	bool answered;
 };
 
-/*
- * READ responses behind a hole are kept so many packets from the oldest PSN: a power
- * of two, which the simulator makes smaller.
- */
-#ifndef SRDMA_REQ_KEPT
-#define SRDMA_REQ_KEPT		2048u
-#endif
-
 /* What the requester is allowed to do; set by the caller. */
 enum srdma_req_mode {
 	SRDMA_REQ_RUN,		/* RTS */
@@ -162,38 +155,6 @@ enum srdma_req_timer {
 	SRDMA_TIMER_RETRY,	/* ACK timeout: next() sends again */
 	SRDMA_TIMER_FAILED,	/* retries used up: now in error */
 	SRDMA_TIMER_NR,
-};
-
-/* Holes that the peer has reported and that wait for being filled; most of them. */
-#define SRDMA_REQ_AGAIN		32u
-
-/**
- * struct srdma_rc_again - packets to be repeated
- * @psn: the first
- * @end: behind the last
- * @stamp: number of the report that asks for them
- */
-struct srdma_rc_again {
-	u32 psn;
-	u32 end;
-	u8 stamp;
-};
-
-/**
- * struct srdma_rc_req_mend - what a requester notes about losses
- * @kept: a bit for each PSN, modulo their number: a READ response that is in place
- *	behind a hole; those of no other PSNs are set
- * @again: ring of what the peer has reported to be missing
- * @again_to: behind what of it was repeated last
- * @repeated: packets that were, since @counted_psn was the next one to be sent
- * @counted_psn: see @repeated
- */
-struct srdma_rc_req_mend {
-	u32 kept[SRDMA_REQ_KEPT / 32];
-	struct srdma_rc_again again[SRDMA_REQ_AGAIN];
-	u32 again_to;
-	u32 repeated;
-	u32 counted_psn;
 };
 
 /**

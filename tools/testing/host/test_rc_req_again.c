@@ -449,21 +449,38 @@ TEST(req_again__only_an_acknowledge_can_be_selective)
 	EXPECT_EQ(response(SRDMA_RC_SACK, 1), SRDMA_REQ_DROP_KIND);
 }
 
-/* With a window of 100 packets, the second one is reported, and had only been late. */
-static void reports_in_vain(uint32_t late)
+/* A window of 100 packets, and @floor pass in a millisecond. */
+static void begin_with_window(u8 floor)
 {
 	begin_writes();
 	req.cwnd = 100;
 	req.win_top = 1000;
-	req.cwnd_floor = 16;
+	req.cwnd_floor = floor;
+}
+
+/* The second packet is reported. */
+static void reports_one(void)
+{
 	no_holes();
 	hole(0, 1, 1);
 	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
-	EXPECT(req.cwnd < 50);
-	expect_again(1, 1, 9);
+}
+
+/* All up to the sixth have come, and @late had only been late. */
+static void tells_late(uint32_t late)
+{
 	no_holes();
 	hole(0, late, 0);
 	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+}
+
+static void reports_in_vain(uint32_t late)
+{
+	begin_with_window(16);
+	reports_one();
+	EXPECT(req.cwnd < 50);
+	expect_again(1, 1, 9);
+	tells_late(late);
 }
 
 TEST(req_again__what_was_late_gives_the_window_back)
@@ -480,49 +497,31 @@ TEST(req_again__what_was_late_gives_the_window_back)
 /* What is still missing gives nothing back. */
 TEST(req_again__what_is_missing_is_not_late)
 {
-	begin_writes();
-	req.cwnd = 100;
-	req.win_top = 1000;
-	req.cwnd_floor = 16;
-	no_holes();
-	hole(0, 1, 1);
-	EXPECT_EQ(sack(0, 9, 4), SRDMA_REQ_SACK);
-	no_holes();
-	hole(0, 1, 1);
-	EXPECT_EQ(sack(0, 9, 4), SRDMA_REQ_SACK);
+	begin_with_window(16);
+	reports_one();
+	reports_one();
 	EXPECT(req.cwnd < 50);
 }
 
 /* As it is on a slow line. */
 TEST(req_again__what_was_late_is_no_reason_on_a_slow_line)
 {
-	begin_writes();
-	req.cwnd = 100;
-	req.cwnd_floor = 8;
-	no_holes();
-	hole(0, 1, 1);
-	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
-	no_holes();
-	hole(0, 1, 0);
-	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	begin_with_window(8);
+	reports_one();
+	tells_late(1);
 	EXPECT(req.cwnd < 50);
 }
 
 /* A long queue seems to have overflowed. */
 static void reports_congestion(void)
 {
-	begin_writes();
-	req.cwnd = 100;
-	req.win_top = 1000;
-	req.cwnd_floor = 16;
+	begin_with_window(16);
 	req.heard = true;
 	req.srtt_ns = 3 * MS;
 	req.rtt_min_ns = 1 * MS;
 	req.delay.top_ns = 3 * MS;
 	req.rtt_timed = false;
-	no_holes();
-	hole(0, 1, 1);
-	EXPECT_EQ(sack(0, 9, 10), SRDMA_REQ_SACK);
+	reports_one();
 	EXPECT(req.slow.win);
 	EXPECT_EQ(req.delay.full_ns, 3 * MS);
 }
@@ -530,9 +529,7 @@ static void reports_congestion(void)
 TEST(req_again__what_was_late_is_no_congestion)
 {
 	reports_congestion();
-	no_holes();
-	hole(0, 1, 0);
-	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	tells_late(1);
 	EXPECT_EQ(req.slow.win, 0);
 	EXPECT_EQ(req.delay.full_ns, 0);
 	EXPECT(req.cwnd >= 100);
@@ -551,9 +548,7 @@ TEST(req_again__what_was_late_ends_no_other_congestion)
 {
 	reports_congestion();
 	srdma_rc_req_congested(&req);
-	no_holes();
-	hole(0, 1, 0);
-	EXPECT_EQ(sack(5, 9, 0), SRDMA_REQ_SACK);
+	tells_late(1);
 	EXPECT(req.slow.win);
 	EXPECT(req.cwnd < 100);
 }

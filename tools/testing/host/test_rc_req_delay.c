@@ -120,6 +120,16 @@ TEST(req_delay__answers_to_reads_say_as_much)
 	EXPECT_EQ(req.delay.full_ns, 20 * MS);
 }
 
+/* Where packets overtake each other, trips differ, and what is missed may be late. */
+TEST(req_delay__says_little_where_the_order_changes)
+{
+	begin_slow_line();
+	req.delay.reorders = true;
+	lose_one();
+	EXPECT_EQ(req.slow.win, 0);
+	EXPECT_EQ(req.delay.full_ns, 0);
+}
+
 /* On a long path, too, whoever has had much repeated fills a queue. */
 TEST(req_delay__who_overfills_a_queue_loses_nothing_by_chance)
 {
