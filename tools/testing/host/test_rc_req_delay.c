@@ -417,6 +417,14 @@ TEST(req_delay__what_passes_of_a_long_path_is_known)
 	req.delay.holds = 200;
 	pass(26, 13 * MS);
 	EXPECT_EQ(req.cwnd_floor, 2);
+	/* In a trip as short as any there is no queue, unless much is lost. */
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	pass(26, 12 * MS);
+	EXPECT_EQ(req.cwnd_floor, 32);
+	begin_at(SRDMA_WR_WRITE, 10 * MS, 12 * MS);
+	req.overfills = true;
+	pass(26, 12 * MS);
+	EXPECT_EQ(req.cwnd_floor, 2);
 }
 
 /* What is sent again would make it longer. */

@@ -407,6 +407,39 @@ TEST(req_rtt__is_not_doubled_for_what_it_is_known_by)
 	EXPECT_EQ(req.backoff, 0);
 }
 
+/* What comes in time, whichever copy it answers, need not be waited for so long. */
+TEST(req_rtt__doublings_end_when_answers_come_in_time)
+{
+	time_a_second_copy(5 * MS, 4, 2 * MS);
+	EXPECT_EQ(req.srtt_ns, 5 * MS);
+	EXPECT_EQ(req.backoff, 3);
+	req.rtt_alone = true;
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.probes = 0;
+	send_all();
+	now += 2 * MS;
+	ack(2);
+	EXPECT_EQ(req.backoff, 2);
+	EXPECT(!req.rtt_alone);
+}
+
+/* The first answer of all, to something that was sent twice, is no measure. */
+TEST(req_rtt__no_first_one_of_what_was_sent_twice)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.probes = 0;
+	req.rtt_resend = true;
+	send_all();
+	now += 1 * US;
+	ack(0);
+	EXPECT_EQ(req.rtt_min_ns, 0);
+}
+
 TEST(req_rtt__of_what_was_sent_twice_if_the_known_one_is_wrong)
 {
 	time_a_second_copy(MS, 2, 20 * MS);
