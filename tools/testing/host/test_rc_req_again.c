@@ -503,6 +503,57 @@ TEST(req_again__what_is_missing_is_not_late)
 	EXPECT(req.cwnd < 50);
 }
 
+/* The oldest part of a hole goes whatever the window says, and the next part does not. */
+TEST(req_again__the_oldest_part_of_a_hole_asks)
+{
+	begin_writes();
+	req.cwnd = 40;
+	req.cwnd_floor = 16;
+	no_holes();
+	hole(0, 0, 11);
+	EXPECT_EQ(sack(-1, 9, 1), SRDMA_REQ_SACK);
+	expect_again(0, 4, 9);
+	EXPECT(burst.b.ack_req);
+}
+
+/* What was repeated and is missing again is another loss, one for all of that round. */
+TEST(req_again__lost_again_is_another_loss)
+{
+	begin_with_window(1);
+	no_holes();
+	hole(0, 1, 1);
+	hole(1, 8, 1);
+	EXPECT_EQ(sack(0, 9, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 5);
+	expect_again(1, 1, 9);
+	expect_again(8, 1, 9);
+	no_holes();
+	hole(0, 1, 1);
+	hole(1, 8, 1);
+	EXPECT_EQ(sack(0, 10, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 2);
+}
+
+/* More than an eighth of what is sent, or less than a 256th. */
+TEST(req_again__who_repeats_much_overfills_a_queue)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 4), SRDMA_REQ_SACK);
+	req.mend->counted_psn = psn(12 - 300);
+	req.mend->repeated = 37;
+	expect_again(1, 1, 9);
+	EXPECT(req.overfills);
+	EXPECT_EQ(req.mend->repeated, 0);
+	no_holes();
+	hole(0, 2, 1);
+	EXPECT_EQ(sack(0, 10, 4), SRDMA_REQ_SACK);
+	req.mend->counted_psn = psn(12 - 600);
+	expect_again(2, 1, 10);
+	EXPECT(!req.overfills);
+}
+
 /* As it is on a slow line. */
 TEST(req_again__what_was_late_is_no_reason_on_a_slow_line)
 {

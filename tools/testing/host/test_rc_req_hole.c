@@ -577,3 +577,16 @@ TEST(req_hole__of_a_later_read_is_news_as_well)
 	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
 	EXPECT_EQ(req.retry_left, 3);
 }
+
+/* All is sent again, but that is past the hole: it would not be asked for. */
+TEST(req_hole__that_was_passed_is_not_to_come)
+{
+	begin_anew(12);
+	expect_placed(4, 5);
+	expect_asks(3, 4);
+	srdma_req_go_back(&req, now);
+	EXPECT(!srdma_req_lost(&req, req.una, now));
+	req.cur_psn = psn(6);
+	EXPECT(srdma_req_lost(&req, req.una, now));
+	EXPECT_EQ(req.cur_psn, psn(3));
+}

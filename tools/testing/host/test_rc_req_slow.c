@@ -357,6 +357,22 @@ TEST(req_slow__the_oldest_packet_is_repeated_at_once)
 	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
 }
 
+/* What was in flight is known to be no more than three windows. */
+TEST(req_slow__a_period_is_not_longer_than_three_windows)
+{
+	fill_the_window();
+	srdma_rc_req_congested(&req);
+	req.slow.win = 4 * SRDMA_SLOW_PACKET;
+	req.slow.is_cut = false;
+	req.slow.acked = 0;
+	req.slow.end_psn = psn(64);
+	ack(10);
+	EXPECT_EQ(req.slow.win, 4 * SRDMA_SLOW_PACKET);
+	ack(11);
+	EXPECT(req.slow.win > 4 * SRDMA_SLOW_PACKET);
+	EXPECT_EQ(req.slow.acked, 0);
+}
+
 /* Many in a row had the next new one wait for seconds. */
 TEST(req_slow__what_is_repeated_at_once_puts_nothing_off)
 {

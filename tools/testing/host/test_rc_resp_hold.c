@@ -544,6 +544,7 @@ TEST(resp_hold__what_was_late_and_comes_again)
 	EXPECT(held(1));
 	expect_nak_after(WAIT, 0);
 	number = out.b.stamp;
+	now += 10 * WAIT;
 	comes(0);
 	comes(1);
 	report();
@@ -553,10 +554,11 @@ TEST(resp_hold__what_was_late_and_comes_again)
 	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_DUP);
 	expect_sack(1, 0);
 	expect_late(0, 0);
+	EXPECT_EQ(resp.hold_ns, 22 * WAIT);
 	/* It is known now that this requester knows numbers. */
 	EXPECT(held(3));
 	report();
-	now += 8 * WAIT;
+	now += 22 * WAIT;
 	report();
 	expect_sack(1, 1);
 	expect_hole(0, 2, 1);
