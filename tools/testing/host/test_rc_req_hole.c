@@ -590,3 +590,19 @@ TEST(req_hole__that_was_passed_is_not_to_come)
 	EXPECT(srdma_req_lost(&req, req.una, now));
 	EXPECT_EQ(req.cur_psn, psn(3));
 }
+
+/* The answer begins where one probe has asked: what it asked for was lost, not late. */
+TEST(req_hole__what_a_probe_is_answered_was_lost)
+{
+	begin_read(6);
+	expect_placed(0, 2);
+	req.backoff = 3;
+	req.probed = true;
+	req.probe_due = true;
+	send_one();
+	EXPECT_EQ(req.probe_psn, psn(2));
+	EXPECT_EQ(req.probes, 1);
+	srdma_rc_req_msg(&req, req.una)->parts = true;
+	EXPECT_EQ(part(2, true), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.backoff, 0);
+}

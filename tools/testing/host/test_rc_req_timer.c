@@ -438,6 +438,7 @@ TEST(req_rtt__no_first_one_of_what_was_sent_twice)
 	now += 1 * US;
 	ack(0);
 	EXPECT_EQ(req.rtt_min_ns, 0);
+	EXPECT_EQ(req.delay.top_ns, 0);
 }
 
 TEST(req_rtt__of_what_was_sent_twice_if_the_known_one_is_wrong)
