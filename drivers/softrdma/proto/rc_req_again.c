@@ -36,7 +36,7 @@ static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
 	return &req->mend->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
 }
 
-/* Was @psn, which the peer reports, repeated before? Reports, and what they ask for, go on. */
+/* Was @psn repeated in this round of reports? They, and what they ask for, are in order. */
 static bool went_again(const struct srdma_rc_req *req, u32 psn)
 {
 	u32 to = srdma_req_dist(req, req->mend->again_to);
@@ -147,7 +147,7 @@ static void fill_again(const struct srdma_rc_req *req, u32 idx,
 	srdma_req_fill_burst(req, idx, again->psn, count, out);
 	out->again = true;
 	out->b.stamp = again->stamp;
-	/* What is sent whatever the window says is waited for: the next of it is not. */
+	/* The oldest part goes whatever the window says; the next waits for its answer. */
 	out->b.ack_req = out->b.count == room || again->psn == req->una_psn ||
 			 srdma_psn_add(out->b.psn, out->b.count) == again->end;
 }
@@ -257,7 +257,9 @@ noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 	if (burst->msg->op == SRDMA_WR_READ)
 		count = srdma_burst_packets(b->len, req->mtu_shift);
 	again->psn = srdma_psn_add(b->psn, count);
-	count_repeated(req, count);
+	/* What READs overfill is counted where they ask. */
+	if (!srdma_msg_is_rd(burst->msg))
+		count_repeated(req, count);
 	if (!went_again(req, again->psn))
 		req->mend->again_to = again->psn;
 	if (srdma_psn_in(req->rtt_psn, b->psn, count))

@@ -67,7 +67,7 @@ static void learn(struct srdma_rc_delay *delay)
 	delay->top_ns = 0;
 }
 
-/* What is held back then is held back here. */
+/* Then it is this end that keeps what comes behind a hole, whatever the peer does. */
 static bool is_of_a_read(const struct srdma_rc_req *req)
 {
 	return srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));

@@ -554,6 +554,26 @@ TEST(req_again__who_repeats_much_overfills_a_queue)
 	EXPECT(!req.overfills);
 }
 
+/* A request for a READ that is repeated does not say that its answers find room. */
+TEST(req_again__who_reads_may_still_overfill_a_queue)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	srdma_rc_req_msg(&req, 0)->part = 1;
+	req.overfills = true;
+	req.mend->counted_psn = psn(5 - 1000);
+	no_holes();
+	hole(0, 2, 2);
+	EXPECT_EQ(sack(-1, 9, 1), SRDMA_REQ_SACK);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.first, SRDMA_RC_READ_REQ);
+	EXPECT(burst.again);
+	sent();
+	EXPECT(req.overfills);
+}
+
 /* As it is on a slow line. */
 TEST(req_again__what_was_late_is_no_reason_on_a_slow_line)
 {
