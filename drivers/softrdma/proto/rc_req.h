@@ -165,6 +165,7 @@ enum srdma_req_timer {
  * @calm: periods without a notification, in a row
  * @end_psn: the period ends when all before this is complete
  * @is_cut: @win was cut for what was sent before @end_psn
+ * @row: round trips in a row that were too long, up to a few
  * @next_at: when the next packet may go, ns
  * @pace_at: what is next waits until then; 0: nothing does
  */
@@ -174,6 +175,7 @@ struct srdma_rc_slow {
 	u32 calm;
 	u32 end_psn;
 	bool is_cut;
+	u8 row;
 	u64 next_at;
 	u64 pace_at;
 };
@@ -186,15 +188,13 @@ struct srdma_rc_slow {
  * @full_ns: how long one is when the queue is full, or may be; 0: none has overflowed
  * @holds: packets that a long path has room for, beside its queue, as the last round trips
  *	say, smoothed; 0 of a short one
- * @row: round trips in a row that were too long, up to a few
- * @reorders: answers to READs overtake each other here
+ * @more_ns: how much of @full_ns no round trip has shown
  */
 struct srdma_rc_delay {
 	u64 top_ns;
 	u64 full_ns;
 	u32 holds;
-	u8 row;
-	bool reorders;
+	u32 more_ns;
 };
 
 /**
@@ -336,6 +336,7 @@ struct srdma_rc_req_attr {
  * @rtt_timed: a round trip is being measured
  * @rtt_again: by what was sent again: should the first copy only have been late, it
  *	is longer than it seems
+ * @reorders: answers to READs overtake each other here: trips, and losses, say little
  * @rtt_psn: its PSN
  * @rtt_through: what had got through when that was sent
  * @rtt_at: when that was sent, ns
@@ -447,6 +448,7 @@ struct srdma_rc_req {
 	bool rtt_alone;
 	bool rtt_timed;
 	bool rtt_again;
+	bool reorders;
 	u32 rtt_psn;
 	u32 rtt_through;
 	u64 rtt_at;

@@ -8,6 +8,7 @@
  * many that share a slow line, some would always wait for that: those in flight take the
  * room of each packet that leaves, and one that is repeated finds none.
  */
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -35,6 +36,14 @@
 #define FULL_GAIN	8
 #define ROWS_MOST	4
 
+/*
+ * Who has so many packets in flight, or fewer, is one of many: if each of them believed
+ * more and more, the queue would overflow all the time. So that is forgotten again, by the
+ * same part in each period in which the queue is not too long, if it is less than a packet;
+ * of two packets by an eighth of that.
+ */
+#define FORGET_MOST	(3 * SRDMA_SLOW_PACKET)
+
 bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
 {
 	return req->cwnd_floor <= SLOW_FLOOR;
@@ -46,25 +55,35 @@ static bool overflows(const struct srdma_rc_req *req)
 	u64 trip = req->srtt_ns;
 
 	/* Where packets overtake each other, trips, and losses, say little. */
-	if (trip < SRDMA_REQ_FAR_NS || req->delay.reorders)
+	if (trip < SRDMA_REQ_FAR_NS || req->reorders)
 		return false;
 	if (req->overfills)
 		return true;
-	if (trip >= SLOW_NS && srdma_req_delay_is_slow_line(req))
+	if (trip < SLOW_NS)
+		return false;
+	if (srdma_req_delay_is_slow_line(req))
 		return true;
-	if (trip >= SLOW_NS && least < NEAR_NS && req->delay.top_ns > 5 * least / 4)
+	if (least < NEAR_NS && req->delay.top_ns > 5 * least / 4)
 		return least;
 	return least && trip > 5 * least / 2;
 }
 
-/* More was believed to be room for than there was: not all of that is forgotten. */
-static void learn(struct srdma_rc_delay *delay)
+/*
+ * More was believed to be room for than there was: not all of that is forgotten. Who has
+ * measured nothing since the last loss goes by the trip that is known, or would have to
+ * lose something each time.
+ */
+static void learn(struct srdma_rc_req *req)
 {
+	struct srdma_rc_delay *delay = &req->delay;
 	u64 top = delay->top_ns;
 
+	if (!delay->full_ns && !top)
+		top = req->srtt_ns;
 	if (top)
 		delay->full_ns = max((delay->full_ns + top) / 2, top);
 	delay->top_ns = 0;
+	delay->more_ns = 0;
 }
 
 /* Then it is this end that keeps what comes behind a hole, whatever the peer does. */
@@ -125,7 +144,7 @@ noinline void srdma_req_delay_loss(struct srdma_rc_req *req, bool by_chance)
 	}
 	if (!is_full)
 		return;
-	learn(&req->delay);
+	learn(req);
 	if (was_slow)
 		srdma_req_slow_loss(req);
 	else
@@ -164,25 +183,57 @@ static u64 without_stall(const struct srdma_rc_req *req, u64 rtt)
 	return usual ? min(rtt, 2 * usual) : rtt;
 }
 
+static void believe(struct srdma_rc_delay *delay, u64 full, u64 shown)
+{
+	delay->full_ns = full;
+	delay->more_ns = min_t(u64, full - shown, U32_MAX);
+}
+
+/* A trip has taken so long: the queue may be longer than is known. */
+static void note_seen(struct srdma_rc_delay *delay, u64 seen)
+{
+	u64 full = delay->full_ns;
+	u64 shown = full - delay->more_ns;
+
+	if (seen > full)
+		full += (seen - full) / FULL_GAIN;
+	if (seen > shown)
+		shown += (seen - shown) / FULL_GAIN;
+	believe(delay, full, shown);
+}
+
+noinline void srdma_req_delay_calm(struct srdma_rc_req *req)
+{
+	struct srdma_rc_delay *delay = &req->delay;
+	u32 shift = ROOM_SHIFT + req->slow.win / SRDMA_SLOW_PACKET * 3 / 2;
+	u32 part;
+
+	if (req->slow.win > FORGET_MOST)
+		return;
+	part = min_t(u64, delay->full_ns >> shift, delay->more_ns);
+	delay->full_ns -= part;
+	delay->more_ns -= part;
+}
+
 /* Is the queue too long, or has it more room than is known? */
 static noinline void heed(struct srdma_rc_req *req, u64 rtt)
 {
 	struct srdma_rc_delay *delay = &req->delay;
-	u64 seen = without_stall(req, rtt);
+	u64 full;
 	u64 trip = rtt;
 
 	/* One that is long is no congestion yet. */
 	if (!srdma_req_is_slow(req))
 		trip = (rtt + req->srtt_ns) / 2;
-	if (seen > delay->full_ns)
-		delay->full_ns += (seen - delay->full_ns) / FULL_GAIN;
+	note_seen(delay, without_stall(req, rtt));
 	if (trip <= too_long(req))
 		return;
 	if (!srdma_req_slow_told(req))
 		return;
-	delay->full_ns += delay->full_ns >> (ROOM_SHIFT - delay->row);
-	if (delay->row < ROWS_MOST)
-		delay->row++;
+	full = delay->full_ns;
+	believe(delay, full + (full >> (ROOM_SHIFT - req->slow.row)), full - delay->more_ns);
+	if (req->slow.row < ROWS_MOST)
+		req->slow.row++;
 }
 
 noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)

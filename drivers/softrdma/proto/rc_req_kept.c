@@ -136,7 +136,7 @@ static noinline void note_asked_again(struct srdma_rc_req *req,
 	if (++req->asks % LATE_SHORTER_IN == 0 && req->late)
 		req->late--;
 	if (!req->late)
-		req->delay.reorders = false;
+		req->reorders = false;
 	req->asked_psn = b->psn;
 	req->asked_to = srdma_psn_add(b->psn, packets);
 	req->asked_end = end;
@@ -151,7 +151,9 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 
 	if (b->resend)
 		note_asked_again(req, b, packets, end);
-	srdma_req_count_asked(req, packets, b->resend);
+	/* Of an answer of which nothing has come it may be the request that was lost. */
+	if (!b->resend || b->psn != msg->psn || msg->high)
+		srdma_req_count_asked(req, packets, b->resend);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
 	asked = msg->npsn;

@@ -48,7 +48,7 @@ noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 	/* A probe asks for more than was missed, and what it asks for may only be slow. */
 	if (req->asked_psn == req->probe_psn)
 		return;
-	req->delay.reorders = true;
+	req->reorders = true;
 	if (srdma_psn_before(psn, req->asked_to))
 		take_loss_back(req);
 }

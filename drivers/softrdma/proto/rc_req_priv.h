@@ -318,6 +318,9 @@ void srdma_req_delay_not_lost(struct srdma_rc_req *req);
 /* A queue has overflowed before: is a quarter of it full, or more? */
 bool srdma_req_delay_matters(const struct srdma_rc_req *req);
 
+/* A period without a notification, where a queue has overflowed before. */
+void srdma_req_delay_calm(struct srdma_rc_req *req);
+
 /* A round trip took @rtt. */
 void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt);
 

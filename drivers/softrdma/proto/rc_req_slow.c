@@ -34,6 +34,10 @@
 #define STEP_NS		2000000ull
 #define STEP_FAR_NS	(4 * STEP_NS)
 
+/* It is no smaller. Where nobody marks, what many add at once overflows the queue. */
+#define STEP_LEAST		(SRDMA_SLOW_PACKET / 4)
+#define STEP_LEAST_UNMARKED	(SRDMA_SLOW_PACKET / 16)
+
 /* In a round trip of that the step is a packet where nobody marks; of half, four. */
 #define UNMARKED_NS	5000000u
 
@@ -161,7 +165,7 @@ static u32 first_step(const struct srdma_rc_req *req)
 	if (req->srtt_ns <= STEP_NS || is_far(req))
 		return SRDMA_SLOW_PACKET;
 	return max_t(u64, div64_u64(STEP_NS * SRDMA_SLOW_PACKET, req->srtt_ns),
-		     SRDMA_SLOW_PACKET / 4);
+		     req->delay.full_ns ? STEP_LEAST_UNMARKED : STEP_LEAST);
 }
 
 /*
@@ -230,7 +234,9 @@ static void slow_grow(struct srdma_rc_req *req)
 	struct srdma_rc_slow *slow = &req->slow;
 	u32 packets;
 
-	req->delay.row = 0;
+	slow->row = 0;
+	if (req->delay.full_ns)
+		srdma_req_delay_calm(req);
 	slow->win += slow_step(req);
 	packets = (slow->win + SRDMA_SLOW_PACKET - 1) / SRDMA_SLOW_PACKET;
 	if (packets > req->cwnd)

@@ -84,10 +84,13 @@ TEST(req_delay__a_loss_behind_a_long_queue_is_congestion)
 	begin_at(SRDMA_WR_WRITE, 0, 20 * MS);
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
-	/* It takes some time to fill a queue. */
-	begin_at(SRDMA_WR_WRITE, 1 * US, 1 * MS - 1);
+	/* It takes some time to fill a queue, and a CPU may be busy for as long as others. */
+	begin_at(SRDMA_WR_WRITE, 1 * US, 2500 * US - 1);
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
+	begin_at(SRDMA_WR_WRITE, 1 * US, 2500 * US);
+	lose_one();
+	EXPECT(req.slow.win);
 }
 
 TEST(req_delay__few_packets_in_short_trips_are_no_congestion)
@@ -124,7 +127,7 @@ TEST(req_delay__answers_to_reads_say_as_much)
 TEST(req_delay__says_little_where_the_order_changes)
 {
 	begin_slow_line();
-	req.delay.reorders = true;
+	req.reorders = true;
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
 	EXPECT_EQ(req.delay.full_ns, 0);
@@ -200,6 +203,93 @@ TEST(req_delay__who_is_not_heeded_gives_way_less_and_less)
 	req.slow.end_psn = req.una_psn;
 	trip(2 * MS);
 	EXPECT_EQ(longer_after(1, 25 * MS), 128);
+}
+
+/* The queue is not too long for a period, with @win in the window: what is forgotten. */
+static uint64_t forgotten(uint32_t win)
+{
+	uint64_t full = req.delay.full_ns;
+
+	req.slow.win = win;
+	srdma_req_delay_calm(&req);
+	return full - req.delay.full_ns;
+}
+
+TEST(req_delay__one_of_many_forgets_what_it_has_not_seen)
+{
+	const uint64_t ms = MS;
+
+	begin_slow_line();
+	lose_one();
+	EXPECT_EQ(forgotten(PACKET / 2), 0);
+	req.slow.win = 20 * PACKET;
+	EXPECT_EQ(longer_after(1, 19 * ms), 128);
+	EXPECT_EQ(longer_after(1, 19 * ms), 64);
+	EXPECT_EQ(req.delay.more_ns, req.delay.full_ns - 20 * ms);
+	EXPECT_EQ(forgotten(3 * PACKET + 1), 0);
+	EXPECT_EQ(forgotten(3 * PACKET), req.delay.full_ns >> 11);
+	req.delay.full_ns = 20480000;
+	req.delay.more_ns = 480000;
+	EXPECT_EQ(forgotten(2 * PACKET), 20000);
+	EXPECT_EQ(forgotten(PACKET), 20460000 >> 8);
+	EXPECT_EQ(req.delay.more_ns, 460000 - (20460000 >> 8));
+	EXPECT_EQ(forgotten(PACKET - 1), (20460000 - (20460000 >> 8)) >> 7);
+	/* And no more than that. */
+	while (forgotten(PACKET / 2))
+		;
+	EXPECT_EQ(req.delay.full_ns, 20 * ms);
+	EXPECT_EQ(req.delay.more_ns, 0);
+}
+
+TEST(req_delay__what_was_seen_is_not_forgotten)
+{
+	begin_slow_line();
+	lose_one();
+	req.delay.full_ns = 24 * MS;
+	req.delay.more_ns = 4 * MS;
+	req.slow.is_cut = true;
+	/* Of 20 ms to 22.4, and of 24 ms nothing. */
+	trip(22400 * US);
+	EXPECT_EQ(req.delay.full_ns, 24 * MS);
+	EXPECT_EQ(req.delay.more_ns, 3700 * US);
+	trip(28 * MS);
+	EXPECT_EQ(req.delay.full_ns, 24500 * US);
+	EXPECT_EQ(req.delay.more_ns, 24500 * US - (20300 + 7700 / 8) * US - US / 2);
+	/* A loss says what it is: nothing of that is a guess. */
+	req.recovering = false;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.delay.more_ns, 0);
+}
+
+/* A calm period is one in which it grows. */
+TEST(req_delay__forgets_in_each_calm_period)
+{
+	begin_slow_line();
+	lose_one();
+	req.delay.full_ns = 24 * MS;
+	req.delay.more_ns = 4 * MS;
+	req.slow.win = PACKET;
+	req.slow.is_cut = false;
+	req.slow.end_psn = req.una_psn;
+	trip(2 * MS);
+	EXPECT_EQ(req.delay.full_ns, 24 * MS - (24 * MS >> 8));
+	req.slow.is_cut = true;
+	req.slow.win = PACKET;
+	req.slow.end_psn = req.una_psn;
+	trip(2 * MS);
+	EXPECT_EQ(req.delay.full_ns, 24 * MS - (24 * MS >> 8));
+}
+
+TEST(req_delay__who_has_measured_nothing_goes_by_what_is_known)
+{
+	begin_slow_line();
+	req.delay.top_ns = 0;
+	lose_one();
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	req.recovering = false;
+	req.delay.full_ns = 24 * MS;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.delay.full_ns, 24 * MS);
 }
 
 /* One that is longer than when it was full: so there is more room. */

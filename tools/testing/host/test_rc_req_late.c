@@ -143,7 +143,7 @@ TEST(req_late__window_is_what_it_was)
 	EXPECT(req.cwnd == 100 || req.cwnd == 101);
 	EXPECT(req.ssthresh >= 100);
 	EXPECT(!req.recovering);
-	EXPECT(req.delay.reorders);
+	EXPECT(req.reorders);
 }
 
 /* No more than there may be by now. */
@@ -251,7 +251,7 @@ TEST(req_late__asks_sooner_again)
 
 	begin_measured();
 	asks_in_vain(1);
-	req.delay.reorders = true;
+	req.reorders = true;
 	for (i = req.asks; i < 16; i++) {
 		push(SRDMA_WR_READ, MTU, SRDMA_WR_SIGNALED);
 		send_one();
@@ -262,7 +262,7 @@ TEST(req_late__asks_sooner_again)
 		placed();
 	}
 	EXPECT_EQ(req.late, 0);
-	EXPECT(!req.delay.reorders);
+	EXPECT(!req.reorders);
 }
 
 /* All that is missing waits since the first of it was missed. */

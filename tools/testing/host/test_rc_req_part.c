@@ -205,6 +205,28 @@ TEST(req_part__counts_what_is_asked_for_again)
 	EXPECT_EQ(req.asked_again, burst.b.len / MTU);
 }
 
+/* Of an answer of which nothing has come. Where its end has, its beginning counts. */
+TEST(req_part__does_not_count_what_a_lost_request_asked_for)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, 100 * MTU, 0);
+	send_one();
+	nak(0, SRDMA_NAK_PSN_SEQ);
+	send_one();
+	EXPECT(burst.b.resend);
+	EXPECT_EQ(burst.b.len, 100 * MTU);
+	EXPECT_EQ(req.asked_again, 0);
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 100 * MTU, 0);
+	send_one();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 99, MTU), SRDMA_REQ_PLACE);
+	send_one();
+	EXPECT(burst.b.resend);
+	EXPECT_EQ(burst.b.psn, req.una_psn);
+	EXPECT_EQ(req.asked_again, burst.b.len / MTU);
+}
+
 /* And so it is if it is filled by what is asked for, as most of that is lost. */
 TEST(req_part__of_a_long_path_that_is_overfilled)
 {

@@ -212,6 +212,17 @@ TEST(req_slow__a_long_way_is_no_queue)
 	EXPECT_EQ(growth(8, 22 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
 }
 
+/* Where nobody marks, a step of many at once would be a packet for which there is no room. */
+TEST(req_slow__steps_are_small_where_nobody_marks)
+{
+	fill_the_window();
+	next_trip(true);
+	EXPECT_EQ(growth(4, 23 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
+	req.delay.full_ns = 100 * MS;
+	EXPECT_EQ(growth(4, 23 * MS, 20 * MS), 2 * SRDMA_SLOW_PACKET / 23);
+	EXPECT_EQ(growth(4, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 16);
+}
+
 /* A queue that overflows has marked packets as well. */
 TEST(req_slow__what_a_loss_has_halved_is_not_halved_again)
 {
