@@ -318,6 +318,7 @@ struct srdma_rc_req_attr {
  * @nak_again: that came once more after all was sent again: a copy, or the peer
  *	still wants it
  * @news: new data came since the last timeout, if not of the oldest packet
+ * @rtt_probe: what is timed (@rtt_timed) is a probe
  * @win_max: most packets in flight, ever
  * @win_near: and on a path whose round trips are short
  * @win_top: and on this one, as far as it is known: win_near .. win_max
@@ -429,6 +430,7 @@ struct srdma_rc_req {
 	bool probe_out;
 	bool nak_again;
 	bool news;
+	bool rtt_probe;
 	u32 probe_psn;
 	u32 nak_psn;
 

@@ -42,7 +42,7 @@
  * same part in each period in which the queue is not too long, if it is less than a packet;
  * of two packets by an eighth of that.
  */
-#define FORGET_MOST	(3 * SRDMA_SLOW_PACKET)
+#define FORGET_MOST	(4 * SRDMA_SLOW_PACKET)
 
 bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
 {
@@ -54,6 +54,8 @@ static bool overflows(const struct srdma_rc_req *req)
 	u64 least = req->rtt_min_ns;
 	u64 trip = req->srtt_ns;
 
+	if (trip >= SLOW_NS && srdma_req_delay_is_slow_line(req))
+		return true;
 	/* Where packets overtake each other, trips, and losses, say little. */
 	if (trip < SRDMA_REQ_FAR_NS || req->reorders)
 		return false;
@@ -61,8 +63,6 @@ static bool overflows(const struct srdma_rc_req *req)
 		return true;
 	if (trip < SLOW_NS)
 		return false;
-	if (srdma_req_delay_is_slow_line(req))
-		return true;
 	if (least < NEAR_NS && req->delay.top_ns > 5 * least / 4)
 		return least;
 	return least && trip > 5 * least / 2;

@@ -49,7 +49,8 @@ noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 	if (req->asked_psn == req->probe_psn)
 		return;
 	req->reorders = true;
-	if (srdma_psn_before(psn, req->asked_to))
+	/* Where a queue is always full, that may have been slow, too. */
+	if (srdma_psn_before(psn, req->asked_to) && !srdma_req_delay_is_slow_line(req))
 		take_loss_back(req);
 }
 

@@ -356,6 +356,7 @@ static inline void srdma_req_time_trip(struct srdma_rc_req *req, u32 psn,
 {
 	req->rtt_timed = true;
 	req->rtt_again = again;
+	req->rtt_probe = false;
 	req->rtt_psn = psn;
 	req->rtt_through = srdma_req_through(req);
 	req->rtt_at = now;

@@ -177,7 +177,7 @@ static u32 unmarked_step(const struct srdma_rc_req *req)
 	u64 times = div64_u64(16ull * UNMARKED_NS, max(req->srtt_ns, 1ull));
 	u64 most = SRDMA_SLOW_PACKET * times * times >> 8;
 
-	return min_t(u64, req->slow.win / 16, most);
+	return min_t(u64, req->slow.win / 8, most);
 }
 
 /*

@@ -158,7 +158,12 @@ void srdma_req_probe_sent(struct srdma_rc_req *req,
 	/* It has all that is missing reported again. */
 	if (burst->b.stamp)
 		req->again_count = 0;
+	/* Whichever copy is answered: it took no less. But that is no first trip. */
 	req->rtt_timed = false;
+	if (req->srtt_ns) {
+		srdma_req_time_trip(req, burst->b.psn, true, now);
+		req->rtt_probe = true;
+	}
 	if (srdma_msg_is_rd(burst->msg)) {
 		/* Nothing was heard for long: then there is no more on its way. */
 		burst->msg->cut = burst->msg->high;
@@ -382,11 +387,12 @@ static bool is_of_this_copy(const struct srdma_rc_req *req, u64 rtt)
 
 /*
  * It is not known what that was an answer to. But if it comes in time, again and again,
- * it need not be waited for as long as probes have shown it to be.
+ * it need not be waited for as long as probes have shown it to be. (To a probe itself it
+ * comes soon if the trip is longer than what was waited for.)
  */
 static noinline void note_unsure(struct srdma_rc_req *req, u64 rtt)
 {
-	if (req->backoff && rtt <= req->srtt_ns)
+	if (req->backoff && rtt <= req->srtt_ns && !req->rtt_probe)
 		req->backoff--;
 	if (!req->rtt_resend || !req->rtt_min_ns)
 		takes_no_less(req, rtt);

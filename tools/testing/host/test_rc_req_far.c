@@ -120,6 +120,23 @@ TEST(req_far__one_probe_is_a_loss)
 	EXPECT_EQ(req.backoff, 1);
 }
 
+/* Nor is it with the one before, if a trip was measured meanwhile. */
+TEST(req_far__probes_between_measured_trips_are_losses)
+{
+	begin_far();
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(probes_until(0, 1500 * MS), 1);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(probes_until(1, 10 * MS), 0);
+	EXPECT_EQ(req.srtt_ns, 10 * MS);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(probes_until(2, 45 * MS), 1);
+	EXPECT_EQ(req.backoff, 0);
+}
+
 /* Who has to be asked by a probe each time is not slow. */
 TEST(req_far__a_probe_for_quiet_packets_is_no_row)
 {

@@ -178,6 +178,19 @@ TEST(req_late__window_of_a_slow_line_stays_small)
 	EXPECT(req.cwnd < cwnd + 2);
 }
 
+/* Nor is what is known of its queue forgotten, unless the peer says that it was late. */
+TEST(req_late__the_queue_of_a_slow_line_is_not_forgotten)
+{
+	asks_with_window(100);
+	req.delay.full_ns = 20 * MS;
+	comes_twice(8);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	asks_with_window(100);
+	req.delay.full_ns = 20 * MS;
+	comes_twice(9);
+	EXPECT_EQ(req.delay.full_ns, 0);
+}
+
 /* A probe asks for more than was missed. */
 TEST(req_late__window_is_not_for_a_probe)
 {

@@ -74,6 +74,20 @@ TEST(req_slow__halves_once_for_what_is_in_flight)
 	EXPECT_EQ(req.slow.win, 24 * SRDMA_SLOW_PACKET);
 }
 
+/* Of a window of less than a packet an eighth is cut, of others a quarter. */
+TEST(req_slow__cuts_less_where_there_is_little)
+{
+	fill_the_window();
+	next_trip(true);
+	req.slow.win = SRDMA_SLOW_PACKET;
+	req.slow.is_cut = false;
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, SRDMA_SLOW_PACKET * 3 / 4);
+	req.slow.is_cut = false;
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win, SRDMA_SLOW_PACKET * 3 / 4 * 7 / 8);
+}
+
 TEST(req_slow__nothing_in_flight_is_nothing_to_slow_down)
 {
 	begin(NULL);

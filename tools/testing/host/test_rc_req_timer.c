@@ -334,6 +334,55 @@ TEST(req_probe__a_silent_peer_is_asked_soon)
 	EXPECT(burst.b.ack_req);
 }
 
+/* Whichever copy that answers: the trip took no less. What it is, the next one says. */
+TEST(req_rtt__what_answers_a_probe_took_no_less)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 50 * US;
+	ack(0);
+	EXPECT_EQ(req.srtt_ns, 50 * US);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	expire();
+	send_one();
+	now += 49 * US;
+	ack(1);
+	EXPECT_EQ(req.srtt_ns, 50 * US);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	expire();
+	send_one();
+	now += 900 * US;
+	ack(2);
+	EXPECT_EQ(req.srtt_ns, 900 * US);
+	EXPECT_EQ(req.rtt_min_ns, 50 * US);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 60 * US;
+	ack(3);
+	EXPECT_EQ(req.srtt_ns, 60 * US);
+}
+
+/* It is answered soon where trips are longer than was waited for. */
+TEST(req_rtt__a_probe_that_is_answered_soon_ends_no_doubling)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	now += 50 * US;
+	ack(0);
+	push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	send_all();
+	expire();
+	send_one();
+	req.backoff = 2;
+	now += 20 * US;
+	ack(1);
+	EXPECT_EQ(req.backoff, 2);
+}
+
 TEST(req_rtt__not_of_what_was_sent_twice)
 {
 	begin(NULL);
