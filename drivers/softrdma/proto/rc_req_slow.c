@@ -34,9 +34,11 @@
 #define STEP_NS		2000000ull
 #define STEP_FAR_NS	(4 * STEP_NS)
 
-/* It is no smaller. Where nobody marks, what many add at once overflows the queue. */
-#define STEP_LEAST		(SRDMA_SLOW_PACKET / 4)
-#define STEP_LEAST_UNMARKED	(SRDMA_SLOW_PACKET / 16)
+/*
+ * It is no smaller. Where nobody marks, what many add at once overflows the queue: who
+ * has less than four packets is one of many, and adds a part of them.
+ */
+#define STEP_LEAST	(SRDMA_SLOW_PACKET / 4)
 
 /* In a round trip of that the step is a packet where nobody marks; of half, four. */
 #define UNMARKED_NS	5000000u
@@ -149,6 +151,13 @@ static bool is_far(const struct srdma_rc_req *req)
 	       req->srtt_ns <= req->rtt_min_ns + STEP_NS;
 }
 
+static u32 least_step(const struct srdma_rc_req *req)
+{
+	if (!req->delay.full_ns)
+		return STEP_LEAST;
+	return min(req->slow.win / 16, STEP_LEAST);
+}
+
 /*
  * So much in a round trip, the same for all that share a queue, or there is no fairness.
  * In a long one less than a packet: many that have few packets each would always fill
@@ -165,7 +174,7 @@ static u32 first_step(const struct srdma_rc_req *req)
 	if (req->srtt_ns <= STEP_NS || is_far(req))
 		return SRDMA_SLOW_PACKET;
 	return max_t(u64, div64_u64(STEP_NS * SRDMA_SLOW_PACKET, req->srtt_ns),
-		     req->delay.full_ns ? STEP_LEAST_UNMARKED : STEP_LEAST);
+		     least_step(req));
 }
 
 /*

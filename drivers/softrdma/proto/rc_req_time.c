@@ -396,6 +396,9 @@ static noinline void note_unsure(struct srdma_rc_req *req, u64 rtt)
 		req->backoff--;
 	if (!req->rtt_resend || !req->rtt_min_ns)
 		takes_no_less(req, rtt);
+	/* How much passes meanwhile does not depend on that. */
+	if (!req->rtt_min_ns)
+		set_floor(req, rtt);
 	req->rtt_alone = false;
 }
 

@@ -232,9 +232,14 @@ TEST(req_slow__steps_are_small_where_nobody_marks)
 	fill_the_window();
 	next_trip(true);
 	EXPECT_EQ(growth(4, 23 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
+	EXPECT_EQ(growth(1, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
 	req.delay.full_ns = 100 * MS;
-	EXPECT_EQ(growth(4, 23 * MS, 20 * MS), 2 * SRDMA_SLOW_PACKET / 23);
-	EXPECT_EQ(growth(4, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 16);
+	EXPECT_EQ(growth(1, 23 * MS, 20 * MS), 2 * SRDMA_SLOW_PACKET / 23);
+	EXPECT_EQ(growth(1, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 16);
+	/* But who has four packets has a larger share. */
+	EXPECT_EQ(growth(2, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 8);
+	EXPECT_EQ(growth(4, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
+	EXPECT_EQ(growth(8, 90 * MS, 20 * MS), SRDMA_SLOW_PACKET / 4);
 }
 
 /* A queue that overflows has marked packets as well. */

@@ -474,6 +474,25 @@ TEST(req_rtt__doublings_end_when_answers_come_in_time)
 	EXPECT(!req.rtt_alone);
 }
 
+/* In the time until it is answered so much passes, if no trip has said it better. */
+TEST(req_rtt__what_answers_any_copy_shows_how_fast_the_line_is)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.probes = 0;
+	req.srtt_ns = 23 * MS;
+	req.rtt_resend = true;
+	send_all();
+	EXPECT(req.rtt_timed);
+	now += 20 * MS;
+	ack(0);
+	EXPECT_EQ(req.srtt_ns, 23 * MS);
+	EXPECT_EQ(req.rtt_min_ns, 0);
+	EXPECT_EQ(req.cwnd_floor, 1);
+}
+
 /* The first answer of all, to something that was sent twice, is no measure. */
 TEST(req_rtt__no_first_one_of_what_was_sent_twice)
 {
