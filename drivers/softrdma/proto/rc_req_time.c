@@ -114,9 +114,9 @@ static u64 two_trips(const struct srdma_rc_req *req, u64 first)
 }
 
 /*
- * A round trip during which there was a probe is not measured: should they have
- * become longer, only the doubling finds it out, and so it is kept until one is
- * measured again.
+ * A round trip during which there was a probe is not measured, only how long it took at
+ * least: should they have become longer, the doubling finds it out, and so it is kept
+ * until one is measured again.
  */
 static u32 doublings(const struct srdma_rc_req *req)
 {
@@ -376,11 +376,11 @@ static noinline void takes_no_less(struct srdma_rc_req *req, u64 rtt)
 /*
  * Something was sent again, and answered. A trip that is shorter than any that is known
  * is one of an earlier copy; and as long as none is, each may be, unless the peer has
- * refused those.
+ * refused those. A probe is one copy more.
  */
 static bool is_of_this_copy(const struct srdma_rc_req *req, u64 rtt)
 {
-	if (!req->rtt_resend)
+	if (!req->rtt_resend || req->rtt_probe)
 		return false;
 	return req->rtt_min_ns ? rtt >= req->rtt_min_ns : req->rnr_open;
 }
@@ -394,7 +394,7 @@ static noinline void note_unsure(struct srdma_rc_req *req, u64 rtt)
 {
 	if (req->backoff && rtt <= req->srtt_ns && !req->rtt_probe)
 		req->backoff--;
-	if (!req->rtt_resend || !req->rtt_min_ns)
+	if (!req->rtt_resend || req->rtt_probe || !req->rtt_min_ns)
 		takes_no_less(req, rtt);
 	/* How much passes meanwhile does not depend on that. */
 	if (!req->rtt_min_ns)

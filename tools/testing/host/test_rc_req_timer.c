@@ -365,6 +365,33 @@ TEST(req_rtt__what_answers_a_probe_took_no_less)
 	EXPECT_EQ(req.srtt_ns, 60 * US);
 }
 
+/* Not even if the peer has refused the first copy: that was not the only other one. */
+TEST(req_rtt__a_probe_for_what_was_refused_is_no_measure)
+{
+	static const uint32_t took[] = { 50, 900 };
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		begin(NULL);
+		push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+		send_all();
+		now += 50 * US;
+		ack(0);
+		push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+		send_all();
+		expire();
+		req.rtt_resend = true;
+		send_one();
+		EXPECT(burst.probe);
+		req.backoff = 2;
+		now += took[i] * US;
+		ack(1);
+		EXPECT_EQ(req.srtt_ns, took[i] * US);
+		EXPECT_EQ(req.rtt_min_ns, 50 * US);
+		EXPECT_EQ(req.backoff, i ? 0 : 2);
+	}
+}
+
 /* It is answered soon where trips are longer than was waited for. */
 TEST(req_rtt__a_probe_that_is_answered_soon_ends_no_doubling)
 {
