@@ -198,6 +198,7 @@ void srdma_req_go_back(struct srdma_rc_req *req, u64 now)
 	req->again_count = 0;
 	req->held = 0;
 	req->held_all = 0;
+	srdma_req_none_on_its_way(req);
 	note_back(req, now);
 }
 
@@ -212,6 +213,7 @@ void srdma_req_ask_again(struct srdma_rc_req *req, u32 idx, u64 now)
 				    srdma_req_missing(req, msg, msg->asked));
 	msg->lost = true;
 	if (!srdma_req_resending(req)) {
+		srdma_req_none_on_its_way(req);
 		req->resend_all = false;
 		req->resend_psn = end;
 	}
@@ -514,14 +516,24 @@ static u32 room(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 	return min(packets, left);
 }
 
+/*
+ * Packets of @msg that a probe is for. What a READ has lost before a trip was known may
+ * have been too much.
+ */
+static u32 probe_packets(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg)
+{
+	if (!srdma_msg_is_rd(msg))
+		return 1;
+	return req->srtt_ns ? window(req) : min(window(req), SRDMA_REQ_CWND_RESTART);
+}
+
 /* Sends the oldest incomplete packet again: the peer answers what it expects. */
 static void fill_probe(const struct srdma_rc_req *req,
 		       struct srdma_rc_burst *out)
 {
-	bool is_rd = srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, req->una);
 
-	srdma_req_fill_burst(req, req->una, req->una_psn, is_rd ? window(req) : 1,
-			     out);
+	srdma_req_fill_burst(req, req->una, req->una_psn, probe_packets(req, msg), out);
 	out->b.stamp = req->stamp ? SRDMA_STAMP_ALL : 0;
 	out->probe = true;
 	out->b.ack_req = true;
@@ -591,9 +603,11 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 			out->msg = msg;
 			return may;
 		}
-	} else if (req->cur_psn == req->max_psn && srdma_msg_is_rd(msg) &&
-		   srdma_req_unanswered(req) >= req->max_rd_atomic) {
-		return SRDMA_NEXT_RD_ATOMIC;
+	} else if (req->cur_psn == req->max_psn && srdma_msg_is_rd(msg)) {
+		if (!srdma_req_outstanding(req) && req->una == req->cur)
+			srdma_req_part_anew(req, msg, window(req));
+		if (srdma_req_unanswered(req) >= req->max_rd_atomic)
+			return SRDMA_NEXT_RD_ATOMIC;
 	}
 	packets = room(req, msg, limit);
 	if (!packets)

@@ -98,6 +98,8 @@ u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 			const struct srdma_rc_msg *msg, u32 at)
 {
 	at = srdma_req_missing(req, msg, at);
+	if (srdma_req_is_on_its_way(req, srdma_psn_add(msg->psn, at)))
+		at = srdma_req_missing(req, msg, srdma_psn_dist(msg->psn, req->mend->tail_psn));
 	/* What is behind the last hole may be on its way. */
 	if (at >= msg->high && !msg->cut && !req->resend_all)
 		return srdma_msg_sent_end(req, msg);
@@ -161,8 +163,10 @@ u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 		asked = srdma_psn_dist(msg->psn, b->psn) + packets;
 	if (asked > msg->high)
 		msg->far = asked;
-	/* What is new is not of the round. */
-	if (b->resend)
+	/* What is new is not of the round, and what was lost again in it no new one. */
+	if (b->resend && srdma_req_is_lost_again(req, b->psn))
+		msg->asked = max(msg->asked, asked);
+	else if (b->resend)
 		msg->asked = asked;
 	if (asked != msg->npsn)
 		return note_part(req, msg, asked, b->resend);

@@ -91,6 +91,9 @@ static bool is_being_asked(const struct srdma_rc_req *req, u32 idx)
 void srdma_req_ask_for_lost(struct srdma_rc_req *req, u32 idx, u64 now)
 {
 	req->probed = false;
+	/* If it is of the same loss, the window at least does not grow. */
+	if (req->recovering)
+		req->slow.is_cut = true;
 	srdma_req_note_loss(req);
 	srdma_req_ask_again(req, idx, now);
 }
@@ -108,10 +111,48 @@ bool srdma_req_lost(struct srdma_rc_req *req, u32 idx, u64 now)
 		if (!req->retry_left)
 			return false;
 		req->retry_left--;
+		srdma_req_none_on_its_way(req);
 	}
 	srdma_rc_req_msg(req, idx)->asked = 0;
 	srdma_req_ask_for_lost(req, idx, now);
 	return true;
+}
+
+/*
+ * A round goes from the first hole to the last, and so do the answers. Where windows are
+ * large the end of the round tells soon enough; where the order changes, only that does.
+ */
+bool srdma_req_shows_lost(const struct srdma_rc_req *req, u32 idx, u32 at)
+{
+	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
+
+	return srdma_req_is_slow(req) && req->anew && !req->reorders &&
+	       idx == req->una && idx == req->cur && srdma_req_resending(req) &&
+	       at > msg->done >> req->mtu_shift &&
+	       at < srdma_psn_dist(msg->psn, req->cur_psn);
+}
+
+/* The round goes on behind that. It is another loss. */
+noinline void srdma_req_lost_again(struct srdma_rc_req *req, u32 at, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, req->una);
+	u32 psn = srdma_psn_add(msg->psn, at);
+	u32 tail = req->cur_psn;
+	u32 asked = msg->asked;
+
+	/* It was asked for since, and what was asked for later has not come yet. */
+	if (srdma_req_is_lost_again(req, req->una_psn) &&
+	    srdma_psn_before(psn, req->mend->tail_psn))
+		return;
+	if (!req->retry_left)
+		return;
+	req->retry_left--;
+	req->recovering = false;
+	msg->asked = 0;
+	srdma_req_ask_for_lost(req, req->una, now);
+	msg->asked = asked;
+	req->mend->lost_psn = psn;
+	req->mend->tail_psn = tail;
 }
 
 /*

@@ -39,6 +39,10 @@ struct srdma_rc_again {
  * @again_to: behind what of it was repeated last
  * @repeated: packets that were, since @counted_psn was the next one to be sent
  * @counted_psn: see @repeated
+ * @lost_psn: the oldest READ is asked for again, and what is missing in front of this was
+ *	lost once more: that is asked for first
+ * @tail_psn: then it goes on from here; what is between is on its way. @lost_psn: nothing
+ *	was lost once more
  */
 struct srdma_rc_req_mend {
 	u32 kept[SRDMA_REQ_KEPT / 32];
@@ -46,6 +50,8 @@ struct srdma_rc_req_mend {
 	u32 again_to;
 	u32 repeated;
 	u32 counted_psn;
+	u32 lost_psn;
+	u32 tail_psn;
 };
 
 #endif

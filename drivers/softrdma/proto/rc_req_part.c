@@ -102,6 +102,22 @@ u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *
 }
 
 /*
+ * The oldest READ is asked for the next part, and what was asked for has come: the window
+ * may be another one than when the READ was begun. An answer that is longer than the
+ * window finds no room in a queue that others keep full. What counts is how many parts
+ * of this length there would have been.
+ */
+noinline void srdma_req_part_anew(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+				  u32 packets)
+{
+	u32 pos = srdma_psn_dist(msg->psn, req->cur_psn);
+	u8 part = srdma_req_part_of(req, msg, packets);
+
+	msg->part = min_t(u8, part, ilog2(pos & -pos));
+	req->rd_out = pos >> msg->part;
+}
+
+/*
  * May a request, which begins with the packet @pos, be for less than one was before? Not
  * if that may itself not have come: then it is the same again.
  */
@@ -128,12 +144,17 @@ u32 srdma_req_answer_packets(const struct srdma_rc_req *req,
 {
 	u32 pos = srdma_psn_dist(msg->psn, req->cur_psn);
 	bool again = srdma_req_resending(req);
+	u32 packets;
 
 	*divisible = is_divisible(msg, pos, again);
 	/* An answer to which the window does not apply. */
 	if (!*divisible && !srdma_req_is_narrow(req))
 		return 1;
-	return packets_from(req, msg, pos, again);
+	packets = packets_from(req, msg, pos, again);
+	/* A queue that others keep full has no room for a window at once. */
+	if (*divisible && req->anew && srdma_req_is_slow(req))
+		packets = min(packets, srdma_req_slow_burst(req));
+	return packets;
 }
 
 /* It may begin at any packet boundary. */

@@ -114,6 +114,9 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now);
  */
 #define SRDMA_REQ_CWND_FLOOR	32u
 
+/* A timeout leaves only this, packets. */
+#define SRDMA_REQ_CWND_RESTART	2u
+
 /* The window does not make trains shorter than this, packets. */
 #define SRDMA_REQ_TRAIN_FLOOR	8u
 
@@ -166,6 +169,10 @@ bool srdma_req_is_narrow(const struct srdma_rc_req *req);
 /* srdma_rc_msg.part of a message that is begun, with a window of @packets. */
 u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		     u32 packets);
+
+/* And of the oldest READ, at cur_psn, if all that was asked for of it has come. */
+void srdma_req_part_anew(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
+			 u32 packets);
 
 /*
  * Packets that the window has to have room for when this READ or atomic is asked for
@@ -240,6 +247,34 @@ void srdma_req_again_sent(struct srdma_rc_req *req,
 			  const struct srdma_rc_burst *burst, u64 now);
 
 /* rc_req_late.c */
+
+/* Nothing of the oldest READ that is asked for again is on its way. */
+static inline void srdma_req_none_on_its_way(struct srdma_rc_req *req)
+{
+	if (req->mend)
+		req->mend->tail_psn = req->mend->lost_psn;
+}
+
+/* Was @psn lost once more, and is asked for before that goes on? */
+static inline bool srdma_req_is_lost_again(const struct srdma_rc_req *req, u32 psn)
+{
+	return req->mend && req->mend->tail_psn != req->mend->lost_psn &&
+	       srdma_psn_before(psn, req->mend->lost_psn);
+}
+
+/* Was @psn, behind a hole, asked for again before that was lost once more? */
+static inline bool srdma_req_is_on_its_way(const struct srdma_rc_req *req, u32 psn)
+{
+	return !srdma_psn_before(psn, req->mend->lost_psn) &&
+	       srdma_psn_before(psn, req->mend->tail_psn);
+}
+
+/*
+ * The packet @at of the READ @idx has come, behind a hole: does that show that what was
+ * asked for again is lost once more? Then all in front of it is asked for, first.
+ */
+bool srdma_req_shows_lost(const struct srdma_rc_req *req, u32 idx, u32 at);
+void srdma_req_lost_again(struct srdma_rc_req *req, u32 at, u64 now);
 
 /* Messages from the oldest on that are looked at for a lost answer. */
 #define SRDMA_REQ_LOOK_AHEAD	16u

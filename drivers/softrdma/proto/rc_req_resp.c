@@ -548,11 +548,15 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 done = msg->done >> req->mtu_shift;
 
+	if (at >= high)
+		msg->cut = false;
+	if (srdma_req_shows_lost(req, idx, at)) {
+		srdma_req_lost_again(req, at, now);
+		return;
+	}
 	/* The answer goes on, maybe behind a new hole, that is not asked for yet. */
 	if (at > high)
 		msg->asked = min(msg->asked, high);
-	if (at >= high)
-		msg->cut = false;
 	/* It was not asked for before: the answer can only be to this request. */
 	if (msg->asked <= done) {
 		if (!srdma_req_may_be_late(req, now))
@@ -635,6 +639,9 @@ static noinline void hear_of_probe(struct srdma_rc_req *req,
 	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
 		return;
 	srdma_req_note_loss(req);
+	/* It took as long as a timeout to find that out: so feel the way. */
+	if (!req->srtt_ns)
+		req->cwnd = min(req->cwnd, SRDMA_REQ_CWND_RESTART);
 	srdma_req_go_back(req, now);
 	req->rtt_resend = true;
 	req->cur_psn = next;

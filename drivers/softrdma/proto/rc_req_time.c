@@ -56,9 +56,6 @@
 #define ALONE_NS	2000000ull
 #define ALONE_MOST	16u
 
-/* A timeout leaves only this, packets. */
-#define CWND_RESTART	2u
-
 /* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
 #define GROW_SHIFT	3
 
@@ -550,7 +547,7 @@ static enum srdma_req_timer retry(struct srdma_rc_req *req, u64 now)
 	 * of which repeated even SRDMA_REQ_CWND_FLOOR packets, that queue would only grow,
 	 * until their retries are used up. So feel the way again.
 	 */
-	req->cwnd = min(req->cwnd, CWND_RESTART);
+	req->cwnd = min(req->cwnd, SRDMA_REQ_CWND_RESTART);
 	req->cwnd_before = 0;
 	srdma_req_go_back(req, now);
 	srdma_req_rearm(req);

@@ -3,28 +3,7 @@
  * READs within the window: asked for in parts once something was lost, and what is left
  * of an answer whose rest is lost.
  */
-#include "req_fixture.h"
-#include "proto/rc_req_priv.h"
-
-/* Something was lost before, and there is room for @window packets. */
-static void begin_narrow(const struct srdma_rc_req_attr *a, uint32_t window)
-{
-	begin(a);
-	req.heard = true;
-	req.ssthresh = window;
-	req.cwnd = window;
-	req.cwnd_floor = 2;
-}
-
-/* It asks for these packets of the READ. */
-static void expect_asks(uint32_t first, uint32_t end, bool again)
-{
-	REQUIRE(EXPECT_EQ(next(), SRDMA_NEXT_SEND));
-	expect_burst(first, 1, first * MTU, (end - first) * MTU,
-		     SRDMA_RC_READ_REQ);
-	EXPECT_EQ(burst.b.resend, again);
-	sent();
-}
+#include "read_fixture.h"
 
 /* Of a READ of @packets, as many as have room are asked for, in two parts of four. */
 static void begin_two_parts(uint32_t packets)
@@ -33,16 +12,6 @@ static void begin_two_parts(uint32_t packets)
 	push(SRDMA_WR_READ, packets * MTU, 0);
 	expect_asks(0, 4, false);
 	expect_asks(4, 8, false);
-}
-
-/* The answer to a request for these. */
-static void answer(uint32_t first, uint32_t end)
-{
-	uint32_t i;
-
-	for (i = first; i < end; i++)
-		EXPECT_EQ(take_read(srdma_opcode_read_resp(i == first, i + 1 == end),
-				    i, MTU), SRDMA_REQ_PLACE);
 }
 
 TEST(req_part__two_fill_the_window)
@@ -270,6 +239,7 @@ TEST(req_part__is_asked_for_again_alone)
 	expect_asks(4, 8, true);
 	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
 	answer(4, 8);
+	req.cwnd = 8;
 	expect_asks(8, 12, false);
 	answer(8, 12);
 	expect_retired(0, SRDMA_ST_OK);
@@ -352,6 +322,7 @@ TEST(req_part__rest_of_an_answer)
 TEST(req_part__answer_to_a_probe_says_what_is_lost)
 {
 	begin_two_parts(8);
+	req.srtt_ns = MS;
 	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
 	expect_asks(0, 4, true);
 	req.cwnd = 8;

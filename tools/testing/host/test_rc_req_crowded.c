@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * READs on a line that many share: the window is a few packets, and changes while a READ
+ * is answered; and what is asked for again is often lost once more.
+ */
+#include "read_fixture.h"
+
+/* Congestion is notified, and the window has room for @packets. */
+static void slow_down_to(uint32_t packets)
+{
+	req.cwnd = packets;
+	req.slow.win = packets * SRDMA_SLOW_PACKET;
+}
+
+/* The window has become another one. */
+static void narrow_to(uint32_t packets)
+{
+	req.cwnd = packets;
+	req.ssthresh = packets;
+}
+
+/* A part that is longer than the window would find no room where the rest does. */
+TEST(req_crowded__parts_are_as_short_as_the_window_has_become)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 22 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	answer(0, 4);
+	narrow_to(3);
+	/* To what is in flight it does not apply. */
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(4, 8);
+	narrow_to(3);
+	expect_asks(8, 9, false);
+	expect_asks(9, 10, false);
+	expect_asks(10, 11, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(8, 9);
+	answer(9, 10);
+	answer(10, 11);
+	/* And as long; but they begin where parts of that length do. */
+	narrow_to(8);
+	expect_asks(11, 12, false);
+	answer(11, 12);
+	expect_asks(12, 16, false);
+	expect_asks(16, 20, false);
+	answer(12, 16);
+	answer(16, 20);
+	expect_asks(20, 22, false);
+	answer(20, 22);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(req.rd_out, 0);
+}
+
+/* As many as the peer answers at a time are counted right, whatever they ask for. */
+TEST(req_crowded__shorter_parts_wait_for_a_resource)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.max_rd_atomic = 2;
+	begin_narrow(&a, 8);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	answer(0, 4);
+	answer(4, 8);
+	narrow_to(3);
+	expect_asks(8, 9, false);
+	narrow_to(8);
+	expect_asks(9, 10, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+	answer(8, 9);
+	expect_asks(10, 11, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+}
+
+/* Two parts of four, of which the first packet has come. */
+static void begin_answer(void)
+{
+	begin_narrow(NULL, 8);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 4, false);
+	expect_asks(4, 8, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+}
+
+/* As long as no trip is known, a probe comes as late as a timeout does. */
+TEST(req_crowded__answer_to_a_late_probe_opens_the_window_anew)
+{
+	begin_answer();
+	req.srtt_ns = 0;
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(1, 3, true);
+	narrow_to(8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 1, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.cwnd, 3);
+
+	begin_answer();
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(1, 4, true);
+	narrow_to(8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 1, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.cwnd >= 8);
+}
+
+/* An answer that was begun is asked for again by a quarter of the window. */
+TEST(req_crowded__asks_again_for_short_answers)
+{
+	bool anew;
+
+	for (anew = false;; anew = true) {
+		begin_narrow(NULL, 32);
+		push(SRDMA_WR_READ, 16 * MTU, 0);
+		expect_asks(0, 16, false);
+		EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+		EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 15, MTU), SRDMA_REQ_PLACE);
+		req.anew = anew;
+		slow_down_to(16);
+		if (anew)
+			break;
+		expect_asks(1, 15, true);
+	}
+	expect_asks(1, 5, true);
+	expect_asks(5, 9, true);
+}
+
+/* A READ of 20 is asked for again, up to its packet 8, of which none has come. */
+static void begin_again(void)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.anew = true;
+	req.srtt_ns = 0;
+	slow_down_to(8);
+	expect_asks(1, 3, true);
+	expect_asks(3, 5, true);
+	expect_asks(5, 7, true);
+	expect_asks(7, 9, true);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
+/* This is the answer to what was asked for after them. */
+static void come_behind(uint32_t at)
+{
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, at, MTU), SRDMA_REQ_PLACE);
+}
+
+/* It would be much later that the round is over. */
+TEST(req_crowded__what_is_lost_again_is_asked_for_first)
+{
+	begin_again();
+	come_behind(5);
+	slow_down_to(12);
+	/* Then it goes on where it was: the rest is on its way. */
+	expect_asks(1, 4, true);
+	expect_asks(4, 5, true);
+	expect_asks(9, 12, true);
+	/* What was asked for before says nothing of that. */
+	come_behind(7);
+	slow_down_to(12);
+	expect_asks(12, 15, true);
+	/* What was asked for after that does; and of what was on its way. */
+	come_behind(9);
+	slow_down_to(16);
+	expect_asks(1, 5, true);
+	expect_asks(6, 7, true);
+	expect_asks(8, 9, true);
+	expect_asks(15, 19, true);
+}
+
+/* Each time is another loss, as it takes another round trip. */
+TEST(req_crowded__what_is_lost_again_is_another_loss)
+{
+	begin_again();
+	come_behind(5);
+	EXPECT_EQ(req.slow.win, 4 * SRDMA_SLOW_PACKET);
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	expect_asks(4, 5, true);
+	expect_asks(9, 12, true);
+	come_behind(9);
+	EXPECT_EQ(req.slow.win, 6 * SRDMA_SLOW_PACKET);
+}
+
+/* What comes in order shows nothing, nor what comes of an earlier round. */
+TEST(req_crowded__what_follows_is_still_to_come)
+{
+	begin_again();
+	come_behind(1);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 2, MTU), SRDMA_REQ_PLACE);
+	slow_down_to(12);
+	expect_asks(9, 12, true);
+	expect_asks(12, 15, true);
+
+	begin_again();
+	come_behind(9);
+	slow_down_to(8);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(mend.lost_psn, mend.tail_psn);
+}
+
+/* Where the order changes, the end of the round tells. */
+TEST(req_crowded__what_comes_early_shows_no_loss)
+{
+	begin_again();
+	req.reorders = true;
+	come_behind(5);
+	EXPECT_EQ(mend.lost_psn, mend.tail_psn);
+}
+
+/* Retries are used up by that, too: then the timeout decides. */
+TEST(req_crowded__what_is_lost_for_ever_is_left_to_the_timeout)
+{
+	begin_again();
+	req.retry_left = 0;
+	come_behind(5);
+	slow_down_to(12);
+	expect_asks(9, 12, true);
+}
+
+/* Then all of it is lost: nothing is on its way any more. */
+TEST(req_crowded__what_is_lost_again_is_lost_by_a_timeout_as_well)
+{
+	begin_again();
+	come_behind(5);
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	expect_asks(4, 5, true);
+	expect_asks(9, 12, true);
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.srtt_ns = 0;
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	expect_asks(4, 5, true);
+	expect_asks(6, 9, true);
+	expect_asks(9, 12, true);
+}
+
+/* As long as something of the same loss is missing, there is no room for more. */
+TEST(req_crowded__window_does_not_grow_while_more_is_missed)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+	req.anew = true;
+	slow_down_to(8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.recovering);
+	expect_asks(1, 2, true);
+	/* A period later another hole is found. */
+	req.slow.is_cut = false;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.slow.is_cut);
+}
+
+/* When that has come, so does what was on its way, or is lost. */
+TEST(req_crowded__what_was_on_its_way_is_lost_as_well)
+{
+	begin_again();
+	come_behind(5);
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	expect_asks(4, 5, true);
+	expect_asks(9, 12, true);
+	answer(1, 4);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_ONLY, 4, MTU), SRDMA_REQ_PLACE);
+	come_behind(8);
+	slow_down_to(12);
+	expect_asks(6, 8, true);
+	expect_asks(12, 15, true);
+}
+
+/* What was on its way says nothing before all of that is asked for. */
+TEST(req_crowded__what_was_on_its_way_ends_no_round)
+{
+	begin_again();
+	come_behind(8);
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	come_behind(6);
+	EXPECT_EQ(req.slow.win, 12 * SRDMA_SLOW_PACKET);
+	expect_asks(4, 6, true);
+}
+
+/* Of the middle of a READ that has lost it what comes in order is no loss. */
+TEST(req_crowded__middle_is_asked_for_in_order)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	req.anew = true;
+	slow_down_to(8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 19, MTU), SRDMA_REQ_PLACE);
+	slow_down_to(8);
+	expect_asks(1, 3, true);
+	expect_asks(3, 5, true);
+	come_behind(1);
+	EXPECT(req.slow.win >= 8 * SRDMA_SLOW_PACKET);
+	expect_asks(5, 7, true);
+}
