@@ -646,6 +646,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	bool idle = !srdma_req_outstanding(req);
 	const struct srdma_burst *b = &burst->b;
 	struct srdma_rc_msg *msg = burst->msg;
+	bool again = b->resend && !srdma_req_is_answered_anew(req, msg, b->psn);
 
 	if (srdma_req_is_slow(req))
 		srdma_req_slow_sent(req, burst, now);
@@ -673,9 +674,8 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	if (!b->resend)
 		req->max_psn = req->cur_psn;
 	req->unasked = b->ack_req ? 0 : req->unasked + b->count;
-	if (b->ack_req && !req->rtt_timed && srdma_req_may_time(req, b->resend))
-		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1),
-				    b->resend, now);
+	if (b->ack_req && !req->rtt_timed && srdma_req_may_time(req, again))
+		srdma_req_time_trip(req, srdma_burst_psn(b, b->count - 1), again, now);
 	srdma_req_note_sent(req, idle, now);
 }
 

@@ -177,3 +177,16 @@ void srdma_req_fill_rd(const struct srdma_rc_req *req,
 	b->last = b->first;
 	b->ack_req = true;
 }
+
+/*
+ * No answer has begun there: so one that does is to this request. While many share a line,
+ * it may be for seconds that nothing but a READ is asked for again.
+ */
+bool srdma_req_is_answered_anew(const struct srdma_rc_req *req,
+				const struct srdma_rc_msg *msg, u32 psn)
+{
+	u32 pos = srdma_psn_dist(msg->psn, psn);
+
+	return srdma_req_is_slow(req) && req->anew && msg->op == SRDMA_WR_READ &&
+	       pos >= msg->asked && !srdma_msg_part_begins(msg, pos);
+}

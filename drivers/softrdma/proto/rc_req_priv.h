@@ -174,6 +174,10 @@ u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *
 void srdma_req_part_anew(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 u32 packets);
 
+/* What is asked for again from @psn on: is it certain to what an answer is? */
+bool srdma_req_is_answered_anew(const struct srdma_rc_req *req,
+				const struct srdma_rc_msg *msg, u32 psn);
+
 /*
  * Packets that the window has to have room for when this READ or atomic is asked for
  * from cur_psn on. If @divisible, there may be fewer.

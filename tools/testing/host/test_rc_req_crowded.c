@@ -304,3 +304,48 @@ TEST(req_crowded__middle_is_asked_for_in_order)
 	EXPECT(req.slow.win >= 8 * SRDMA_SLOW_PACKET);
 	expect_asks(5, 7, true);
 }
+
+/* No answer has begun there before: so it is to this request that one does. */
+TEST(req_crowded__answer_that_begins_anew_measures_a_trip)
+{
+	begin_again();
+	EXPECT(req.rtt_timed);
+	EXPECT(!req.rtt_again);
+	/* It is not that of a probe. */
+	req.probe_out = false;
+	now += 5 * MS;
+	come_behind(1);
+	EXPECT_EQ(req.srtt_ns, 5 * MS);
+	EXPECT_EQ(req.rtt_min_ns, 5 * MS);
+
+	/* Nor is that so of what is lost again. */
+	begin_again();
+	come_behind(5);
+	slow_down_to(12);
+	expect_asks(1, 4, true);
+	EXPECT(req.rtt_again);
+
+	/* Where nothing is congested, first copies will be measured. */
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.anew = true;
+	req.srtt_ns = 0;
+	expect_asks(1, 3, true);
+	EXPECT(req.rtt_again);
+}
+
+/* An answer to the first request begins where a part does. */
+TEST(req_crowded__answer_that_began_there_measures_no_trip)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 20 * MTU, 0);
+	expect_asks(0, 20, false);
+	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
+	req.anew = true;
+	slow_down_to(64);
+	expect_asks(0, 20, true);
+	EXPECT(req.rtt_again);
+}

@@ -615,7 +615,7 @@ bool run_crowds(void)
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 4, 1000, 0.85, 20, 1.01 },
 		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 4, 10, 0.94, 120, 1.02 },
 		{ "READ 1000 KB", SRDMA_WR_READ, 1000 << 10, 4, 10, 0.92, 100, 1.02 },
-		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 16, 10, 0.95, 180, 1.02 },
+		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 16, 10, 0.95, 150, 1.02 },
 		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 4, 100, 0.93, 60, 1.01 },
 		{ "READ 1000 KB", SRDMA_WR_READ, 1000 << 10, 4, 100, 0.92, 60, 1.02 },
 		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 16, 100, 0.9, 100, 1.03 },
