@@ -516,6 +516,23 @@ TEST(req_again__the_oldest_part_of_a_hole_asks)
 	EXPECT(burst.b.ack_req);
 }
 
+/* So does what fills the window: the rest waits for the answer. */
+TEST(req_again__what_fills_the_window_asks)
+{
+	begin_writes();
+	no_holes();
+	hole(0, 0, 1);
+	hole(1, 2, 8);
+	EXPECT_EQ(sack(-1, 9, 3), SRDMA_REQ_SACK);
+	req.cwnd = 4;
+	expect_again(0, 1, 9);
+	expect_again(2, 2, 9);
+	EXPECT(!burst.b.ack_req);
+	expect_again(4, 1, 9);
+	EXPECT(burst.b.ack_req);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+}
+
 /* What was repeated and is missing again is another loss, one for all of that round. */
 TEST(req_again__lost_again_is_another_loss)
 {

@@ -296,6 +296,8 @@ TEST(req_far__what_was_refused_is_measured)
 	send_all();
 	EXPECT_EQ(probes_until(0, 10 * MS), 0);
 	EXPECT_EQ(req.srtt_ns, 10 * MS);
+	/* But that none is shorter is not known. */
+	EXPECT_EQ(req.rtt_min_ns, 0);
 }
 
 static void send_and_wait(uint32_t len, uint64_t wait)
