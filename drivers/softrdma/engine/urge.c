@@ -26,11 +26,18 @@
 #include "engine/urge.h"
 
 /*
+ * So often it looks. From 6.4 on, softirq that is pending follows this interrupt whoever
+ * has the CPU: when it was 500 us, other processes of a slow kernel, one with checks, got
+ * no time for half a minute.
+ */
+#define LOOK_NS		(1 * NSEC_PER_MSEC)
+
+/*
  * Programs have as long, or nearly, after softirq was urged. With 250 us, READs between
  * two kernels lose a tenth of their bandwidth; with 1 ms, READs of 1 MB do where one
  * packet of a hundred is lost, as what is to be repeated waits.
  */
-#define LOOK_NS		(500 * NSEC_PER_USEC)
+#define LOOK_AGAIN_NS	(500 * NSEC_PER_USEC)
 
 /* How long the engines of a worker have each time, and then finish the run. */
 #define TURN_NS		(1 * NSEC_PER_MSEC)
@@ -120,9 +127,9 @@ static enum hrtimer_restart look(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-static void look_later(struct srdma_urging *urging)
+static void look_after(struct srdma_urging *urging, u64 ns)
 {
-	hrtimer_start(&urging->timer, ns_to_ktime(LOOK_NS), HRTIMER_MODE_REL_PINNED);
+	hrtimer_start(&urging->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED);
 }
 
 /* In softirq that was urged. The program has its time from when this is done. */
@@ -131,7 +138,7 @@ static void run_turn(struct tasklet_struct *tasklet)
 	struct srdma_urging *urging = from_tasklet(urging, tasklet, turn);
 
 	srdma_worker_stand_in(ktime_get_ns() + TURN_NS);
-	look_later(urging);
+	look_after(urging, LOOK_AGAIN_NS);
 }
 
 /* Bottom halves are disabled. */
@@ -140,7 +147,7 @@ void srdma_urge_watch(void)
 	struct srdma_urging *urging = this_cpu_ptr(&srdma_urgings);
 
 	WRITE_ONCE(urging->watches, true);
-	look_later(urging);
+	look_after(urging, LOOK_NS);
 }
 
 static void init_urging(struct srdma_urging *urging)
