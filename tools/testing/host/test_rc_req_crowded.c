@@ -149,16 +149,21 @@ static void come_behind(uint32_t at)
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, at, MTU), SRDMA_REQ_PLACE);
 }
 
-/* It would be much later that the round is over. */
-TEST(req_crowded__what_is_lost_again_is_asked_for_first)
+/* What is missing in front of 5 is lost once more; then it goes on where it was. */
+static void lose_again(void)
 {
 	begin_again();
 	come_behind(5);
 	slow_down_to(12);
-	/* Then it goes on where it was: the rest is on its way. */
 	expect_asks(1, 4, true);
 	expect_asks(4, 5, true);
 	expect_asks(9, 12, true);
+}
+
+/* It would be much later that the round is over. */
+TEST(req_crowded__what_is_lost_again_is_asked_for_first)
+{
+	lose_again();
 	/* What was asked for before says nothing of that. */
 	come_behind(7);
 	slow_down_to(12);
@@ -178,10 +183,7 @@ TEST(req_crowded__what_is_lost_again_is_another_loss)
 	begin_again();
 	come_behind(5);
 	EXPECT_EQ(req.slow.win, 4 * SRDMA_SLOW_PACKET);
-	slow_down_to(12);
-	expect_asks(1, 4, true);
-	expect_asks(4, 5, true);
-	expect_asks(9, 12, true);
+	lose_again();
 	come_behind(9);
 	EXPECT_EQ(req.slow.win, 6 * SRDMA_SLOW_PACKET);
 }
@@ -225,12 +227,7 @@ TEST(req_crowded__what_is_lost_for_ever_is_left_to_the_timeout)
 /* Then all of it is lost: nothing is on its way any more. */
 TEST(req_crowded__what_is_lost_again_is_lost_by_a_timeout_as_well)
 {
-	begin_again();
-	come_behind(5);
-	slow_down_to(12);
-	expect_asks(1, 4, true);
-	expect_asks(4, 5, true);
-	expect_asks(9, 12, true);
+	lose_again();
 	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
 	req.srtt_ns = 0;
 	slow_down_to(12);
@@ -261,12 +258,7 @@ TEST(req_crowded__window_does_not_grow_while_more_is_missed)
 /* When that has come, so does what was on its way, or is lost. */
 TEST(req_crowded__what_was_on_its_way_is_lost_as_well)
 {
-	begin_again();
-	come_behind(5);
-	slow_down_to(12);
-	expect_asks(1, 4, true);
-	expect_asks(4, 5, true);
-	expect_asks(9, 12, true);
+	lose_again();
 	answer(1, 4);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_ONLY, 4, MTU), SRDMA_REQ_PLACE);
 	come_behind(8);
