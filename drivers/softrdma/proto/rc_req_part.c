@@ -179,8 +179,9 @@ void srdma_req_fill_rd(const struct srdma_rc_req *req,
 }
 
 /*
- * No answer has begun there: so one that does is to this request. While many share a line,
- * it may be for seconds that nothing but a READ is asked for again.
+ * In this round, nothing has asked for an answer that begins there: so one that does is to
+ * this request, unless it is one to an earlier round, and that late. While many share a
+ * line, it may be for seconds that nothing but a READ is asked for again.
  */
 bool srdma_req_is_answered_anew(const struct srdma_rc_req *req,
 				const struct srdma_rc_msg *msg, u32 psn)

@@ -125,13 +125,19 @@ TEST(req_crowded__asks_again_for_short_answers)
 	expect_asks(5, 9, true);
 }
 
-/* A READ of 20 is asked for again, up to its packet 8, of which none has come. */
-static void begin_again(void)
+/* A READ of 20, asked for as a whole, of which the first packet has come. */
+static void begin_long(void)
 {
 	begin_narrow(NULL, 64);
 	push(SRDMA_WR_READ, 20 * MTU, 0);
 	expect_asks(0, 20, false);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+}
+
+/* A READ of 20 is asked for again, up to its packet 8, of which none has come. */
+static void begin_again(void)
+{
+	begin_long();
 	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
 	req.anew = true;
 	req.srtt_ns = 0;
@@ -240,12 +246,9 @@ TEST(req_crowded__what_is_lost_again_is_lost_by_a_timeout_as_well)
 /* As long as something of the same loss is missing, there is no room for more. */
 TEST(req_crowded__window_does_not_grow_while_more_is_missed)
 {
-	begin_narrow(NULL, 64);
-	push(SRDMA_WR_READ, 20 * MTU, 0);
-	expect_asks(0, 20, false);
+	begin_long();
 	req.anew = true;
 	slow_down_to(8);
-	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 2, MTU), SRDMA_REQ_PLACE);
 	EXPECT(req.recovering);
 	expect_asks(1, 2, true);
@@ -282,10 +285,7 @@ TEST(req_crowded__what_was_on_its_way_ends_no_round)
 /* Of the middle of a READ that has lost it what comes in order is no loss. */
 TEST(req_crowded__middle_is_asked_for_in_order)
 {
-	begin_narrow(NULL, 64);
-	push(SRDMA_WR_READ, 20 * MTU, 0);
-	expect_asks(0, 20, false);
-	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	begin_long();
 	req.anew = true;
 	slow_down_to(8);
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 19, MTU), SRDMA_REQ_PLACE);
@@ -297,7 +297,7 @@ TEST(req_crowded__middle_is_asked_for_in_order)
 	expect_asks(5, 7, true);
 }
 
-/* No answer has begun there before: so it is to this request that one does. */
+/* Nothing of this round has asked for one that begins there: so it is to this request. */
 TEST(req_crowded__answer_that_begins_anew_measures_a_trip)
 {
 	begin_again();
@@ -318,10 +318,7 @@ TEST(req_crowded__answer_that_begins_anew_measures_a_trip)
 	EXPECT(req.rtt_again);
 
 	/* Where nothing is congested, first copies will be measured. */
-	begin_narrow(NULL, 64);
-	push(SRDMA_WR_READ, 20 * MTU, 0);
-	expect_asks(0, 20, false);
-	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	begin_long();
 	EXPECT_EQ(wait_for_timeout(), SRDMA_TIMER_RETRY);
 	req.anew = true;
 	req.srtt_ns = 0;
