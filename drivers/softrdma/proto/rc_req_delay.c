@@ -44,6 +44,14 @@
  */
 #define FORGET_MOST	(4 * SRDMA_SLOW_PACKET)
 
+/*
+ * A quarter of the queue is to be left to others; and half a part of it more for each packet
+ * in flight, of up to so many.
+ */
+#define SPARE_PARTS	256u
+#define SPARE_LEAST	64u
+#define SPARE_UP_TO	256u
+
 bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
 {
 	return req->cwnd_floor <= SLOW_FLOOR;
@@ -167,12 +175,20 @@ noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)
 	return req->srtt_ns > full - room / 4 * 3;
 }
 
-/* From here on three quarters of the queue are full. */
+/*
+ * From here on three quarters of the queue are full. On a short path who has more in flight
+ * gives way sooner, for all see the same queue, and else it would take them seconds to have
+ * equal shares of a fast line (as in Swift, Kumar et al., SIGCOMM 2020).
+ */
 static u64 too_long(const struct srdma_rc_req *req)
 {
 	u64 full = req->delay.full_ns;
+	u64 room = full - min(req->rtt_min_ns, full);
+	u32 left = SPARE_LEAST;
 
-	return full - (full - min(req->rtt_min_ns, full)) / 4;
+	if (req->rtt_min_ns < NEAR_NS)
+		left += min(req->slow.win / SRDMA_SLOW_PACKET, SPARE_UP_TO) / 2;
+	return full - room * left / SPARE_PARTS;
 }
 
 /* One trip that is much longer than others rather waited for a CPU. */

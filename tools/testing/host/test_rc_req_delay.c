@@ -164,23 +164,44 @@ TEST(req_delay__three_quarters_are_too_long)
 {
 	uint32_t win;
 
-	begin_at(SRDMA_WR_WRITE, 4 * MS, 20 * MS);
+	begin_at(SRDMA_WR_WRITE, 5 * MS, 20 * MS);
 	lose_one();
 	win = req.slow.win;
 	req.slow.is_cut = false;
-	trip(16 * MS);
+	trip(16250 * US);
 	EXPECT_EQ(req.slow.win, win);
 	EXPECT_EQ(req.delay.full_ns, 20 * MS);
 	req.slow.is_cut = false;
-	trip(16 * MS + 1);
+	trip(16250 * US + 1);
 	EXPECT_EQ(req.slow.win, win - win / 4);
 	EXPECT_EQ(req.delay.full_ns, 20 * MS + 20 * MS / 128);
 	/* Once for what is in flight. */
 	req.slow.is_cut = true;
 	req.slow.end_psn = psn(1000);
-	trip(17 * MS);
+	trip(18 * MS);
 	EXPECT_EQ(req.slow.win, win - win / 4);
 	EXPECT_EQ(req.delay.full_ns, 20 * MS + 20 * MS / 128);
+}
+
+/* Of a queue that trips of 20 ms fill, and 4 ms do not: with @packets, is @took too long? */
+static bool gives_way(uint32_t packets, uint64_t took)
+{
+	begin_at(SRDMA_WR_WRITE, 4 * MS, 20 * MS);
+	lose_one();
+	req.slow.win = packets * PACKET;
+	req.slow.is_cut = false;
+	trip(took);
+	return req.slow.win < packets * PACKET;
+}
+
+TEST(req_delay__who_has_much_in_flight_gives_way_sooner)
+{
+	EXPECT(!gives_way(1, 16 * MS));
+	EXPECT(gives_way(1, 16 * MS + 1));
+	EXPECT(!gives_way(64, 14 * MS));
+	EXPECT(gives_way(64, 14 * MS + 1));
+	EXPECT(!gives_way(1000, 8 * MS));
+	EXPECT(gives_way(1000, 8 * MS + 1));
 }
 
 /* Trips of @took, each of which is too long: how much longer may they be after @n? */
