@@ -288,6 +288,7 @@ struct srdma_rc_req_attr {
  *	passed over and others sent again; beyond, it jumps to max_psn
  * @resend_all: meanwhile READs that may still be answered are asked for again
  *	as well, not only those known to be lost
+ * @asks: READs and atomics, or parts, that were asked for again, modulo 256
  * @ssn: send sequence number of the last started message
  * @lsn: with @limited: newest SSN that has a credit (9.7.7.2)
  * @rd_out: requests for READs, atomics and FLUSHes in [una, fresh)
@@ -337,7 +338,8 @@ struct srdma_rc_req_attr {
  * @rtt_timed: a round trip is being measured
  * @rtt_again: by what was sent again: should the first copy only have been late, it
  *	is longer than it seems
- * @reorders: answers to READs overtake each other here: trips, and losses, say little
+ * @reorders: how much shows that packets overtake each other here; losses that are some
+ *	show the opposite
  * @rtt_psn: its PSN
  * @rtt_through: what had got through when that was sent
  * @rtt_at: when that was sent, ns
@@ -357,8 +359,8 @@ struct srdma_rc_req_attr {
  * @cwnd_before: the window before the last loss, until it turns out to be none; or 0
  * @late: quarters of a round trip that a response may come late by; 0 as long as
  *	none has
- * @asks: READs and atomics, or parts, that were asked for again
  * @late_at: when what is late is taken for lost, ns; 0 for nothing
+ * @late_psn: that is in front of this
  * @asked_psn: first PSN of the READ or atomic that was last asked for again
  * @asked_end: behind its last one; @asked_psn if that was needed
  * @asked_to: behind the last packet that was asked for of it
@@ -401,6 +403,7 @@ struct srdma_rc_req {
 	u32 ack_psn;
 	u32 resend_psn;
 	bool resend_all;
+	u8 asks;
 
 	u32 ssn;
 	u32 lsn;
@@ -450,7 +453,7 @@ struct srdma_rc_req {
 	bool rtt_alone;
 	bool rtt_timed;
 	bool rtt_again;
-	bool reorders;
+	u8 reorders;
 	u32 rtt_psn;
 	u32 rtt_through;
 	u64 rtt_at;
@@ -467,7 +470,7 @@ struct srdma_rc_req {
 	u32 cwnd_before;
 	struct srdma_rc_req_mend *mend;
 	u64 late_at;
-	u32 asks;
+	u32 late_psn;
 	u32 asked_psn;
 	u32 asked_end;
 	u32 asked_to;

@@ -31,7 +31,7 @@
 #define REPEATS_FILL	8u
 #define REPEATS_FIT	256u
 
-static struct srdma_rc_again *again_at(struct srdma_rc_req *req, u32 i)
+static struct srdma_rc_again *again_at(const struct srdma_rc_req *req, u32 i)
 {
 	return &req->mend->again[(req->again_out + i) % SRDMA_REQ_AGAIN];
 }
@@ -46,7 +46,7 @@ static bool went_again(const struct srdma_rc_req *req, u32 psn)
 }
 
 /* If there is no room, the peer finds out, and reports it once more. */
-static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp)
+static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp, u64 now)
 {
 	if (srdma_psn_before(psn, req->una_psn))
 		psn = req->una_psn;
@@ -60,11 +60,16 @@ static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp)
 	};
 	/* What was lost is not late. */
 	req->probed = false;
-	/* It is another loss, one for all of this round. */
-	if (went_again(req, psn)) {
+	/*
+	 * It is another loss, one for all of this round. But where reports overtake each
+	 * other, they are of many rounds at once.
+	 */
+	if (went_again(req, psn) && now - req->mend->lost_at >= req->srtt_ns / 2) {
 		req->mend->again_to = psn;
 		req->recovering = false;
 	}
+	if (!req->recovering)
+		req->mend->lost_at = now;
 	srdma_req_note_loss(req);
 }
 
@@ -73,7 +78,7 @@ noinline void srdma_req_repeat_missing(struct srdma_rc_req *req,
 {
 	req->back_at = now;
 	req->stamp = nak->stamp;
-	queue_missing(req, nak->psn, srdma_psn_next(nak->psn), nak->stamp);
+	queue_missing(req, nak->psn, srdma_psn_next(nak->psn), nak->stamp, now);
 }
 
 static u32 opened_by(const struct srdma_rc_req *req, u32 held)
@@ -84,8 +89,16 @@ static u32 opened_by(const struct srdma_rc_req *req, u32 held)
 	return min(held, max(min(room, req->cwnd), HELD_OPENS_MOST));
 }
 
+/* What was sent before the probe is there, or nowhere. */
+static void note_gone(struct srdma_rc_req *req)
+{
+	u32 sent = srdma_req_dist(req, req->mend->probe_end);
+
+	req->mend->gone = sent - min(sent, req->held_all);
+}
+
 noinline void srdma_req_take_holes(struct srdma_rc_req *req,
-				   const struct srdma_pkt *pkt)
+				   const struct srdma_pkt *pkt, bool probed, u64 now)
 {
 	u32 i, most = srdma_req_dist(req, req->max_psn);
 
@@ -96,10 +109,14 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 		if (!pkt->sack.holes[i].count && pkt->sack.holes[i].psn)
 			srdma_req_was_late(req, pkt->sack.holes[i].psn);
 	/* Overtaken by another one. */
-	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp))
+	if (req->stamp && srdma_stamp_before(pkt->stamp, req->stamp)) {
+		srdma_req_overtaken(req);
 		return;
+	}
 	req->held_all = min_t(u32, pkt->aeth.held, most);
 	req->held = opened_by(req, req->held_all);
+	if (probed)
+		note_gone(req);
 	/* What was reported before is not new. */
 	if (req->stamp == pkt->stamp)
 		return;
@@ -109,7 +126,21 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 			queue_missing(req, pkt->sack.holes[i].psn,
 			      srdma_psn_add(pkt->sack.holes[i].psn,
 					    pkt->sack.holes[i].count),
-			      pkt->stamp);
+			      pkt->stamp, now);
+}
+
+/* Packets that are on their way no more, and wait for being repeated, or reported. */
+static u32 gone(const struct srdma_rc_req *req)
+{
+	u32 before = srdma_req_dist(req, req->mend->probe_end);
+	u32 i, reported = 0;
+
+	for (i = 0; i < req->again_count; i++)
+		reported += srdma_psn_dist(again_at(req, i)->psn,
+					   again_at(req, i)->end);
+	if (before > srdma_req_dist(req, req->max_psn))
+		return reported;
+	return max(reported, min(req->mend->gone, before));
 }
 
 /*
@@ -117,18 +148,13 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
  * on its way. But what the oldest PSN waits for is repeated in any case, a window
  * full of it: more than is known of may be lost.
  */
-static u32 room_for(struct srdma_rc_req *req, const struct srdma_rc_again *again)
+static u32 room_for(const struct srdma_rc_req *req, const struct srdma_rc_again *again)
 {
-	u32 gone = req->held_all;
 	u32 sent = srdma_req_dist(req, req->max_psn);
-	u32 i;
 
 	if (again->psn == req->una_psn)
 		return req->cwnd;
-	for (i = 0; i < req->again_count; i++)
-		gone += srdma_psn_dist(again_at(req, i)->psn,
-				       again_at(req, i)->end);
-	sent -= min(sent, gone);
+	sent -= min(sent, req->held_all + gone(req));
 	return req->cwnd - min(req->cwnd, sent);
 }
 
@@ -257,6 +283,8 @@ noinline void srdma_req_again_sent(struct srdma_rc_req *req,
 	if (burst->msg->op == SRDMA_WR_READ)
 		count = srdma_burst_packets(b->len, req->mtu_shift);
 	again->psn = srdma_psn_add(b->psn, count);
+	/* It is on its way again. */
+	req->mend->gone -= min(req->mend->gone, count);
 	/* What READs overfill is counted where they ask. */
 	if (!srdma_msg_is_rd(burst->msg))
 		count_repeated(req, count);

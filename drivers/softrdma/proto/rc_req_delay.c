@@ -62,10 +62,12 @@ static bool overflows(const struct srdma_rc_req *req)
 	u64 least = req->rtt_min_ns;
 	u64 trip = req->srtt_ns;
 
+	/* Then trips, and losses, say little. */
+	if (srdma_req_order_changes(req))
+		return false;
 	if (trip >= SLOW_NS && srdma_req_delay_is_slow_line(req))
 		return true;
-	/* Where packets overtake each other, trips, and losses, say little. */
-	if (trip < SRDMA_REQ_FAR_NS || req->reorders)
+	if (trip < SRDMA_REQ_FAR_NS)
 		return false;
 	if (req->overfills)
 		return true;

@@ -135,10 +135,8 @@ static noinline void note_asked_again(struct srdma_rc_req *req,
 				      const struct srdma_burst *b, u32 packets,
 				      u32 end)
 {
-	if (++req->asks % LATE_SHORTER_IN == 0 && req->late)
+	if (++req->asks % LATE_SHORTER_IN == 0 && req->late && !srdma_req_order_changes(req))
 		req->late--;
-	if (!req->late)
-		req->reorders = false;
 	req->asked_psn = b->psn;
 	req->asked_to = srdma_psn_add(b->psn, packets);
 	req->asked_end = end;

@@ -18,9 +18,13 @@
 /* Quarters of a round trip, at most. */
 #define LATE_MOST	8
 
+/* What shows that the order changes counts as much as so many losses that do not. */
+#define REORDERS_STEP	2
+#define REORDERS_MOST	8
+
 /*
  * It was no loss, and the window is as it was. But on a line that is slow, or that many
- * share, not all else was late, too.
+ * share, not all else was late, too: unless this happens all the time.
  */
 static void take_loss_back(struct srdma_rc_req *req)
 {
@@ -30,12 +34,20 @@ static void take_loss_back(struct srdma_rc_req *req)
 	/* Then nothing waits for the next burst to be due any more. */
 	srdma_req_rearm(req);
 	if (before <= req->cwnd || srdma_req_is_slow(req) ||
-	    srdma_req_delay_is_slow_line(req))
+	    (srdma_req_delay_is_slow_line(req) && !srdma_req_order_changes(req)))
 		return;
 	req->cwnd = before;
 	req->ssthresh = max(req->ssthresh, before);
 	req->recovering = false;
 	req->cwnd_before = 0;
+}
+
+/* Now a queue is no reason any more, for it does not change the order. */
+noinline void srdma_req_overtaken(struct srdma_rc_req *req)
+{
+	req->reorders = min(req->reorders + REORDERS_STEP, REORDERS_MOST);
+	if (srdma_req_order_changes(req))
+		srdma_req_delay_not_lost(req);
 }
 
 noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
@@ -48,26 +60,39 @@ noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
 	/* A probe asks for more than was missed, and what it asks for may only be slow. */
 	if (req->asked_psn == req->probe_psn)
 		return;
-	req->reorders = true;
+	if (!srdma_psn_before(psn, req->asked_to))
+		return;
+	srdma_req_overtaken(req);
 	/* Where a queue is always full, that may have been slow, too. */
-	if (srdma_psn_before(psn, req->asked_to) && !srdma_req_delay_is_slow_line(req))
+	if (!srdma_req_delay_is_slow_line(req) || srdma_req_order_changes(req))
 		take_loss_back(req);
 }
 
 noinline void srdma_req_was_late(struct srdma_rc_req *req, u32 psn)
 {
+	srdma_req_overtaken(req);
 	if (srdma_psn_before(psn, req->recover_psn))
 		take_loss_back(req);
 }
 
-noinline bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now)
+static void give_time(struct srdma_rc_req *req, u32 psn, u64 now)
 {
-	u64 wait = req->srtt_ns * req->late / 4;
+	req->late_at = now + req->srtt_ns * req->late / 4;
+	req->late_psn = psn;
+}
 
-	if (!wait)
+/* Has all come by now that was missed when it was given time? */
+static bool is_here(const struct srdma_rc_req *req)
+{
+	return !srdma_psn_before(req->una_psn, req->late_psn);
+}
+
+noinline bool srdma_req_may_be_late(struct srdma_rc_req *req, u32 psn, u64 now)
+{
+	if (!(req->srtt_ns * req->late / 4))
 		return false;
-	if (!req->late_at)
-		req->late_at = now + wait;
+	if (!req->late_at || is_here(req))
+		give_time(req, psn, now);
 	srdma_req_rearm(req);
 	return true;
 }
@@ -126,7 +151,7 @@ bool srdma_req_shows_lost(const struct srdma_rc_req *req, u32 idx, u32 at)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 
-	return srdma_req_is_slow(req) && req->anew && !req->reorders &&
+	return srdma_req_is_slow(req) && req->anew && !srdma_req_order_changes(req) &&
 	       idx == req->una && idx == req->cur && srdma_req_resending(req) &&
 	       at > msg->done >> req->mtu_shift &&
 	       at < srdma_psn_dist(msg->psn, req->cur_psn);
@@ -172,7 +197,7 @@ noinline void srdma_req_came_again(struct srdma_rc_req *req, u32 idx, u32 psn, u
 
 		if (!msg->high || msg->asked <= msg->done >> req->mtu_shift)
 			continue;
-		if (srdma_req_may_be_late(req, now))
+		if (srdma_req_may_be_late(req, psn, now))
 			msg->asked = 0;
 		else
 			srdma_req_lost(req, i, now);
@@ -186,6 +211,11 @@ noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
 	u32 look;
 
 	req->late_at = 0;
+	/* What is missed now has not had its time. */
+	if (is_here(req)) {
+		give_time(req, req->max_psn, now);
+		return;
+	}
 	for (look = 0; look < SRDMA_REQ_LOOK_AHEAD && idx != req->fresh;
 	     look++, idx++) {
 		msg = srdma_rc_req_msg(req, idx);

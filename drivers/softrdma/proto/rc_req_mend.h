@@ -17,7 +17,7 @@
 #endif
 
 /* Holes that the peer has reported and that wait for being filled; most of them. */
-#define SRDMA_REQ_AGAIN		32u
+#define SRDMA_REQ_AGAIN		128u
 
 /**
  * struct srdma_rc_again - packets to be repeated
@@ -43,6 +43,10 @@ struct srdma_rc_again {
  *	lost once more: that is asked for first
  * @tail_psn: then it goes on from here; what is between is on its way. @lost_psn: nothing
  *	was lost once more
+ * @probe_end: behind what had been sent before the last probe
+ * @gone: packets in front of it that were not there when that was answered, and were not
+ *	repeated since
+ * @lost_at: when something reported was taken for another loss, ns
  */
 struct srdma_rc_req_mend {
 	u32 kept[SRDMA_REQ_KEPT / 32];
@@ -52,6 +56,9 @@ struct srdma_rc_req_mend {
 	u32 counted_psn;
 	u32 lost_psn;
 	u32 tail_psn;
+	u32 probe_end;
+	u32 gone;
+	u64 lost_at;
 };
 
 #endif

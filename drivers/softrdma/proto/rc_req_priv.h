@@ -235,7 +235,8 @@ void srdma_req_repeat_missing(struct srdma_rc_req *req,
 
 /* The holes of a selective acknowledge. */
 void srdma_req_take_holes(struct srdma_rc_req *req,
-			  const struct srdma_pkt *pkt);
+			  const struct srdma_pkt *pkt, bool probed,
+			  u64 now);
 
 /*
  * Is anything to be repeated? SRDMA_NEXT_SEND: @out is the next burst of it;
@@ -298,11 +299,20 @@ void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now);
 /* A response to @psn came that was not needed: what was asked for had only been late? */
 void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);
 
+/* Something has come behind what was sent after it. */
+void srdma_req_overtaken(struct srdma_rc_req *req);
+
+/* Once may be a mistake. But where this is so, trips, and losses, say little. */
+static inline bool srdma_req_order_changes(const struct srdma_rc_req *req)
+{
+	return req->reorders >= 4;
+}
+
 /* The peer has reported that it lacks @psn, which had only been late. */
 void srdma_req_was_late(struct srdma_rc_req *req, u32 psn);
 
-/* Is what is missing given some time? Then srdma_req_ask_for_late() is called. */
-bool srdma_req_may_be_late(struct srdma_rc_req *req, u64 now);
+/* Is what is missing in front of @psn given some time? Then srdma_req_ask_for_late(). */
+bool srdma_req_may_be_late(struct srdma_rc_req *req, u32 psn, u64 now);
 
 /* rc_req_slow.c; the others, while it is slow. */
 

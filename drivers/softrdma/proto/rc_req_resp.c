@@ -72,7 +72,7 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 		if (!srdma_msg_is_rd(msg) || msg->answered ||
 		    dist < srdma_req_dist(req, msg->guard))
 			continue;
-		if (srdma_req_may_be_late(req, now)) {
+		if (srdma_req_may_be_late(req, psn, now)) {
 			msg->passed = true;
 			continue;
 		}
@@ -433,6 +433,9 @@ static enum srdma_req_resp take_ghost(struct srdma_rc_req *req,
 			srdma_req_came_twice(req, pkt->psn);
 		return SRDMA_REQ_DROP_GHOST;
 	}
+	/* No peer takes back what it has acknowledged. */
+	if (srdma_psn_before(srdma_psn_next(pkt->psn), req->una_psn))
+		srdma_req_overtaken(req);
 	take_credits(req, pkt);
 	return SRDMA_REQ_ACK;
 }
@@ -459,6 +462,8 @@ static noinline enum srdma_req_resp take_sack(struct srdma_rc_req *req,
 					      const struct srdma_pkt *pkt,
 					      u64 now)
 {
+	bool probed = req->probe_out && !srdma_psn_before(pkt->psn, req->probe_psn);
+
 	if (srdma_aeth_kind(pkt->aeth.syndrome) != SRDMA_AETH_KIND_ACK)
 		return SRDMA_REQ_DROP_KIND;
 	if (srdma_req_dist(req, pkt->psn) < srdma_req_dist(req, req->max_psn)) {
@@ -469,7 +474,7 @@ static noinline enum srdma_req_resp take_sack(struct srdma_rc_req *req,
 	} else if (take_ghost(req, pkt) == SRDMA_REQ_DROP_GHOST) {
 		return SRDMA_REQ_DROP_GHOST;
 	}
-	srdma_req_take_holes(req, pkt);
+	srdma_req_take_holes(req, pkt, probed, now);
 	return SRDMA_REQ_SACK;
 }
 
@@ -547,6 +552,7 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 	u32 done = msg->done >> req->mtu_shift;
+	u32 behind = srdma_psn_add(msg->psn, end);
 
 	if (at >= high)
 		msg->cut = false;
@@ -559,11 +565,11 @@ static void mend(struct srdma_rc_req *req, u32 idx, u32 at, u32 end, u32 high,
 		msg->asked = min(msg->asked, high);
 	/* It was not asked for before: the answer can only be to this request. */
 	if (msg->asked <= done) {
-		if (!srdma_req_may_be_late(req, now))
+		if (!srdma_req_may_be_late(req, behind, now))
 			req->rtt_resend |= srdma_req_lost(req, idx, now) &&
 					   idx == req->una;
 	} else if (at > high && req->anew && !msg->lost) {
-		if (!srdma_req_may_be_late(req, now))
+		if (!srdma_req_may_be_late(req, behind, now))
 			srdma_req_ask_for_lost(req, idx, now);
 	} else if (at < high && end >= msg->asked) {
 		srdma_req_lost(req, idx, now);
@@ -593,6 +599,8 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 	bool had_hole = msg->high;
 
 	note_new_data(req, now);
+	if (at < high && at >= msg->asked)
+		srdma_req_overtaken(req);
 	/* It was only late: then all is coming that was asked for with it. */
 	if (end > msg->far)
 		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);

@@ -152,6 +152,8 @@ void srdma_req_probe_sent(struct srdma_rc_req *req,
 	req->unasked = 0;
 	req->probe_out = true;
 	req->probe_psn = burst->b.psn;
+	if (req->mend)
+		req->mend->probe_end = req->max_psn;
 	/* It has all that is missing reported again. */
 	if (burst->b.stamp)
 		req->again_count = 0;
@@ -513,6 +515,8 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 
 	if (req->recovering)
 		return;
+	if (req->reorders)
+		req->reorders--;
 	by_chance = srdma_req_delay_by_chance(req);
 	if (by_chance)
 		left = max(left, srdma_req_delay_left(req, flight));

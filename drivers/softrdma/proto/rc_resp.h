@@ -159,7 +159,7 @@ struct srdma_rc_part {
 };
 
 /* Holes in what has come; a packet that would make one more is not held. */
-#define SRDMA_RESP_HOLES	32u
+#define SRDMA_RESP_HOLES	128u
 
 /**
  * struct srdma_rc_hole - PSNs that have not come, in front of some that have

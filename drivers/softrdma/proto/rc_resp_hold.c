@@ -33,10 +33,14 @@
 
 /* How long a hole is left alone: at first and at least, and at most. */
 #define HOLD_MIN_NS	20000u
-#define HOLD_MAX_NS	8000000u
+#define HOLD_MAX_NS	32000000u
 
-/* Each report makes the next one sooner, by this part of the wait: an eighth. */
+/*
+ * Each NAK makes the next one sooner, by this part of the wait: an eighth. With selective
+ * acknowledges that is known of each packet, and only what was needed does so.
+ */
 #define SOONER_SHIFT	3
+#define SOONER_FILLED	5
 
 /* PSNs that a request, or a run, takes; 0 if it takes more than there can be. */
 static u32 psns_of(const struct srdma_rc_resp *resp, const struct srdma_pkt *pkt)
@@ -143,6 +147,12 @@ static void tell_late(struct srdma_rc_resp *resp, u32 psn)
 	resp->ack_due = true;
 }
 
+static void wait_less(struct srdma_rc_resp *resp, u32 shift)
+{
+	resp->hold_ns -= resp->hold_ns >> shift;
+	resp->hold_ns = max(resp->hold_ns, HOLD_MIN_NS);
+}
+
 /* Is @pkt in a hole that was reported, and was sent before the report came? */
 static void note_late(struct srdma_rc_resp *resp, u32 at,
 		      const struct srdma_pkt *pkt)
@@ -151,8 +161,12 @@ static void note_late(struct srdma_rc_resp *resp, u32 at,
 
 	if (!resp->sacks || !hole->number ||
 	    srdma_psn_before(pkt->psn, hole->psn) ||
-	    pkt->stamp == SRDMA_STAMP_ALL || was_asked_for(pkt))
+	    pkt->stamp == SRDMA_STAMP_ALL)
 		return;
+	if (was_asked_for(pkt)) {
+		wait_less(resp, SOONER_FILLED);
+		return;
+	}
 	resp->late_since = hole->since;
 	tell_late(resp, pkt->psn);
 	resp->waits = true;
@@ -164,10 +178,25 @@ static bool is_lost_again(const struct srdma_rc_hole *hole,
 {
 	u8 number = pkt->stamp & ~SRDMA_STAMP_FRESH;
 
-	if (!number || srdma_stamp_before(hole->number, number))
+	if (srdma_stamp_before(hole->number, number))
 		return true;
 	return hole->number == number &&
 	       srdma_psn_before(hole->psn, pkt->psn);
+}
+
+/* Unless that has only been overtaken: it is given as much time as other holes. */
+static void wait_again(struct srdma_rc_resp *resp, struct srdma_rc_hole *hole)
+{
+	hole->number = 0;
+	hole->due = false;
+	hole->since = 0;
+	resp->waits = true;
+}
+
+static void report_again(struct srdma_rc_resp *resp, struct srdma_rc_hole *hole)
+{
+	hole->number = 0;
+	resp->ack_due |= hole->due;
 }
 
 noinline void srdma_resp_stamped(struct srdma_rc_resp *resp,
@@ -183,10 +212,10 @@ noinline void srdma_resp_stamped(struct srdma_rc_resp *resp,
 	for (i = 0; i < resp->hole_count; i++) {
 		struct srdma_rc_hole *hole = &resp->mend->holes[i];
 
-		if (!first && !is_lost_again(hole, pkt))
-			continue;
-		hole->number = 0;
-		resp->ack_due |= hole->due;
+		if (first || pkt->stamp == SRDMA_STAMP_ALL)
+			report_again(resp, hole);
+		else if (hole->number && is_lost_again(hole, pkt))
+			wait_again(resp, hole);
 	}
 	if (first) {
 		resp->gap = false;
@@ -297,12 +326,6 @@ noinline void srdma_resp_came_twice(struct srdma_rc_resp *resp,
 	}
 }
 
-static void wait_less(struct srdma_rc_resp *resp)
-{
-	resp->hold_ns -= resp->hold_ns >> SOONER_SHIFT;
-	resp->hold_ns = max(resp->hold_ns, HOLD_MIN_NS);
-}
-
 /* The requester knows selective acknowledges: which holes is the next one to report? */
 static u64 report_all(struct srdma_rc_resp *resp, u64 now)
 {
@@ -343,7 +366,7 @@ static u64 report_first(struct srdma_rc_resp *resp, u64 now)
 	resp->asked_since = hole->since;
 	resp->back_end = resp->held_end;
 	resp->late_ns = 0;
-	wait_less(resp);
+	wait_less(resp, SOONER_SHIFT);
 	return 0;
 }
 
@@ -438,8 +461,6 @@ noinline void srdma_resp_reported(struct srdma_rc_resp *resp, u8 number)
 		return;
 	if (tells_late(resp, n))
 		resp->late_due = false;
-	if (n)
-		wait_less(resp);
 }
 
 void srdma_resp_hold_init(struct srdma_rc_resp *resp)

@@ -177,7 +177,9 @@ TEST(req_again__a_copy_repeats_nothing)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 	/* And one that was overtaken says nothing new. */
 	hole(0, 6, 1);
+	EXPECT_EQ(req.reorders, 0);
 	EXPECT_EQ(sack(1, 2, 9), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.reorders, 2);
 	EXPECT_EQ(req.held, 5);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 	/* Numbers begin anew. */
@@ -323,6 +325,34 @@ TEST(req_again__a_probe_is_not_held_up)
 	sent();
 	/* It has the peer report all of it anew. */
 	EXPECT_EQ(req.again_count, 0);
+}
+
+/*
+ * What had been sent before it, and is not held when it is answered, is not on its way: not
+ * even what is not reported, since nothing behind it has come. Else nothing would be
+ * repeated but the oldest packet, as if it filled the window.
+ */
+TEST(req_again__what_a_probe_does_not_find_makes_room)
+{
+	begin_with_small_window();
+	hole(0, 2, 2);
+	EXPECT_EQ(sack(1, 3, 1), SRDMA_REQ_SACK);
+	expect_again(2, 2, 3);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.probe);
+	sent();
+	no_holes();
+	hole(0, 3, 1);
+	hole(1, 5, 1);
+	hole(2, 7, 1);
+	hole(3, 9, 9);
+	EXPECT_EQ(sack(2, 4, 2), SRDMA_REQ_SACK);
+	expect_again(3, 1, 4);
+	expect_again(5, 1, 4);
+	expect_again(7, 1, 4);
+	expect_again(9, 1, 4);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
 }
 
 TEST(req_again__a_lost_read_is_asked_again)
@@ -544,10 +574,34 @@ TEST(req_again__lost_again_is_another_loss)
 	EXPECT_EQ(req.cwnd, 5);
 	expect_again(1, 1, 9);
 	expect_again(8, 1, 9);
+	now += 1 * MS;
 	no_holes();
 	hole(0, 1, 1);
-	hole(1, 8, 1);
 	EXPECT_EQ(sack(0, 10, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 2);
+	now += 1 * MS;
+	no_holes();
+	hole(0, 8, 1);
+	EXPECT_EQ(sack(0, 11, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 2);
+}
+
+/* Within half a round trip it was only told once more. */
+TEST(req_again__told_at_once_is_no_other_loss)
+{
+	begin_with_window(1);
+	no_holes();
+	hole(0, 1, 1);
+	EXPECT_EQ(sack(0, 9, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 5);
+	expect_again(1, 1, 9);
+	req.srtt_ns = 2 * MS;
+	now += 1 * MS - 1;
+	EXPECT_EQ(sack(0, 10, 8), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.cwnd, 5);
+	expect_again(1, 1, 10);
+	now++;
+	EXPECT_EQ(sack(0, 11, 8), SRDMA_REQ_SACK);
 	EXPECT_EQ(req.cwnd, 2);
 }
 

@@ -205,7 +205,7 @@ TEST(req_crowded__what_follows_is_still_to_come)
 	expect_asks(12, 15, true);
 
 	begin_again();
-	come_behind(9);
+	come_behind(10);
 	slow_down_to(8);
 	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
 	EXPECT_EQ(mend.lost_psn, mend.tail_psn);
@@ -215,7 +215,7 @@ TEST(req_crowded__what_follows_is_still_to_come)
 TEST(req_crowded__what_comes_early_shows_no_loss)
 {
 	begin_again();
-	req.reorders = true;
+	req.reorders = 8;
 	come_behind(5);
 	EXPECT_EQ(mend.lost_psn, mend.tail_psn);
 }

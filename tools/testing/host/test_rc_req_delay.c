@@ -127,20 +127,24 @@ TEST(req_delay__answers_to_reads_say_as_much)
 TEST(req_delay__says_little_where_the_order_changes)
 {
 	begin_at(SRDMA_WR_WRITE, 1 * MS, 20 * MS);
-	req.reorders = true;
+	req.reorders = 8;
 	lose_one();
 	EXPECT_EQ(req.slow.win, 0);
 	EXPECT_EQ(req.delay.full_ns, 0);
 }
 
-/* A queue that is always full is slow enough to be taken for that. */
-TEST(req_delay__of_a_slow_line_says_as_much_though_the_order_changes)
+/* But once may be a mistake. */
+TEST(req_delay__says_as_much_though_the_order_seemed_to_change)
 {
 	begin_slow_line();
-	req.reorders = true;
+	req.srtt_ns = 2500 * US;
+	req.rtt_min_ns = 2 * MS;
+	req.delay.top_ns = 2500 * US;
+	req.reorders = 4;
+	/* The loss shows that it did not. */
 	lose_one();
 	EXPECT(req.slow.win);
-	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	EXPECT_EQ(req.delay.full_ns, 2500 * US);
 }
 
 /* On a long path, too, whoever has had much repeated fills a queue. */

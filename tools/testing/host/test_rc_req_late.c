@@ -3,6 +3,7 @@
  * A network that changes the order of responses: what is missing is given time, once
  * an answer that came twice has shown that it may need some.
  */
+#include "proto/rc_req_priv.h"
 #include "req_fixture.h"
 
 /* Round trips take 80 us, by a WRITE. */
@@ -316,4 +317,130 @@ TEST(req_late__one_hole_at_a_time_of_a_peer_that_forgets)
 	req.deadline = now;
 	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_LATE);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+}
+
+/* What shows once that packets overtake each other may be a mistake; twice it is none. */
+TEST(req_late__order_changes_where_that_is_shown_twice)
+{
+	asks_with_window(100);
+	req.delay.full_ns = 20 * MS;
+	comes_twice(8);
+	EXPECT_EQ(req.reorders, 2);
+	EXPECT(!srdma_req_order_changes(&req));
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	req.asked_psn = psn(2);
+	req.asked_to = psn(3);
+	req.asked_end = psn(3);
+	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GHOST);
+	EXPECT(srdma_req_order_changes(&req));
+	/* Then it is no queue that is slow, and what was missed was not lost. */
+	EXPECT_EQ(req.delay.full_ns, 0);
+	EXPECT(req.cwnd >= 100);
+}
+
+/* Copies of what was not asked for last are old ones. */
+TEST(req_late__order_does_not_change_for_old_copies)
+{
+	begin_measured();
+	asks_in_vain(1);
+	req.reorders = 0;
+	req.asked_psn = psn(1);
+	req.asked_to = psn(2);
+	req.asked_end = psn(4);
+	EXPECT_EQ(read_resp(2, MTU), SRDMA_REQ_DROP_GHOST);
+	EXPECT_EQ(req.reorders, 0);
+}
+
+/* What fills a hole that was not asked for was overtaken by what came behind it. */
+TEST(req_late__what_comes_unasked_was_overtaken)
+{
+	begin_measured();
+	asks_in_vain(1);
+	req.reorders = 0;
+	push(SRDMA_WR_READ, 4 * MTU, SRDMA_WR_SIGNALED);
+	send_one();
+	now += 80 * US;
+	comes(5);
+	EXPECT_EQ(req.reorders, 0);
+	comes(7);
+	EXPECT_EQ(req.reorders, 0);
+	comes(6);
+	EXPECT_EQ(req.reorders, 2);
+	comes(8);
+	EXPECT_EQ(req.reorders, 2);
+}
+
+TEST(req_late__an_acknowledge_that_is_older_was_overtaken)
+{
+	begin_measured();
+	push(SRDMA_WR_WRITE, 3 * MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	EXPECT_EQ(ack(2), SRDMA_REQ_ACK);
+	/* The same may be said twice. */
+	EXPECT_EQ(ack(2), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.reorders, 0);
+	req.delay.full_ns = 20 * MS;
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.reorders, 2);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.delay.full_ns, 0);
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.reorders, 8);
+	/* A loss is none of that. */
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.reorders, 7);
+}
+
+/* Where the order changes, what is needless now and then is no reason to hurry. */
+TEST(req_late__waits_as_long_while_the_order_changes)
+{
+	unsigned int i;
+
+	begin_measured();
+	asks_in_vain(1);
+	req.reorders = 200;
+	for (i = req.asks; i < 16; i++) {
+		push(SRDMA_WR_READ, MTU, SRDMA_WR_SIGNALED);
+		send_one();
+		now = req.deadline;
+		srdma_rc_req_timeout(&req, now);
+		send_one();
+		EXPECT_EQ(read_resp(4 + i, MTU), SRDMA_REQ_PLACE);
+		placed();
+	}
+	EXPECT_EQ(req.asks, 16);
+	EXPECT_EQ(req.late, 1);
+}
+
+/* Who always lacks something gives each of it the same time. */
+TEST(req_late__what_is_missed_later_has_its_own_time)
+{
+	uint64_t at;
+
+	begin_measured();
+	asks_in_vain(1);
+	push(SRDMA_WR_READ, 8 * MTU, SRDMA_WR_SIGNALED);
+	send_one();
+	now += 80 * US;
+	comes(5);
+	comes(7);
+	at = req.late_at;
+	comes(6);
+	now += 5 * US;
+	comes(9);
+	EXPECT_EQ(req.late_at, at + 5 * US);
+	/* All is here that was missed then: the rest is given its time, once. */
+	comes(8);
+	now = req.late_at;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_LATE);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT_EQ(req.late_at, now + req.srtt_ns / 4);
+	comes(11);
+	now = req.late_at;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_LATE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(10));
 }

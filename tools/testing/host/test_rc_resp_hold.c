@@ -98,6 +98,20 @@ static void begin_with_sacks(void)
 	report();
 }
 
+/* Holes that were passed are reported, but not at once. */
+static void have_their_time_but(u64 left)
+{
+	report();
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	now += WAIT - left;
+}
+
+static void have_their_time(void)
+{
+	have_their_time_but(0);
+	report();
+}
+
 TEST(resp_hold__what_is_held_does_not_come_again)
 {
 	begin(0);
@@ -358,6 +372,7 @@ TEST(resp_hold__what_a_repetition_has_passed_is_reported_again)
 	comes_with(1, number);
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 	EXPECT(held_with(5, number));
+	have_their_time();
 	expect_sack(1, 4);
 	expect_hole(0, 2, 1);
 	EXPECT_EQ(out.b.stamp, number + 1);
@@ -365,7 +380,12 @@ TEST(resp_hold__what_a_repetition_has_passed_is_reported_again)
 	EXPECT(held_with(7, number | SRDMA_STAMP_FRESH));
 	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
 	EXPECT(held_with(8, (number + 1) | SRDMA_STAMP_FRESH));
-	expect_sack(1, 6);
+	have_their_time_but(WAIT / 2);
+	/* That it is missing is known already. */
+	EXPECT(held_with(9, (number + 2) | SRDMA_STAMP_FRESH));
+	have_their_time_but(WAIT / 2);
+	report();
+	expect_sack(1, 7);
 	expect_hole(0, 2, 1);
 }
 
@@ -381,10 +401,14 @@ TEST(resp_hold__what_a_later_repetition_has_passed_as_well)
 	fresh();
 	pkt.stamp = number;
 	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 4, 4), SRDMA_RESP_DROP_GAP);
+	have_their_time();
 	expect_sack(1, 3);
 	expect_hole(0, 2, 1);
 	expect_hole(1, 0, 0);
 	comes_with(2, out.b.stamp);
+	expect_sack(2, 3);
+	expect_hole(0, 0, 0);
+	have_their_time();
 	expect_sack(2, 3);
 	expect_hole(0, 5, 1);
 }
@@ -422,6 +446,23 @@ TEST(resp_hold__a_needless_report_makes_it_wait)
 	report();
 	expect_sack(6, 1);
 	expect_hole(0, 7, 1);
+}
+
+/* And those that were needed less, by a part of it for each packet. */
+TEST(resp_hold__a_needed_report_makes_it_wait_less)
+{
+	begin_with_sacks();
+	resp.hold_ns = 64 * WAIT;
+	expect_sack(0, 3);
+	EXPECT_EQ(resp.hold_ns, 64 * WAIT);
+	comes_with(1, out.b.stamp);
+	EXPECT_EQ(resp.hold_ns, 62 * WAIT);
+	/* Nobody had asked for that. */
+	EXPECT(held_with(7, out.b.stamp));
+	EXPECT_EQ(resp.hold_ns, 62 * WAIT);
+	resp.hold_ns = WAIT;
+	comes_with(2, out.b.stamp);
+	EXPECT_EQ(resp.hold_ns, WAIT);
 }
 
 TEST(resp_hold__reports_are_as_many_as_it_takes)
