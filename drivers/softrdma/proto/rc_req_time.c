@@ -401,6 +401,18 @@ static noinline void note_unsure(struct srdma_rc_req *req, u64 rtt)
 	req->rtt_alone = false;
 }
 
+/*
+ * Of what followed the first packet, @took after the last news, more than one has come at
+ * once: they did not take as long as the first one, each. It need not be measured to say
+ * so, for what is timed may be what was lost.
+ */
+static noinline void note_followers(struct srdma_rc_req *req, u64 took)
+{
+	begin_rtt(req, max(req->srtt_ns, took));
+	req->rtt_guessed = true;
+	req->rtt_alone = false;
+}
+
 /* Smoothed as TCP does it (RFC 6298): gains of 1/8 and 1/4. */
 static void measure(struct srdma_rc_req *req, u64 rtt)
 {
@@ -467,6 +479,7 @@ static void note_probes(struct srdma_rc_req *req)
 void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 {
 	u32 from = srdma_psn_sub(req->una_psn, steps);
+	u64 since = now - req->heard_at;
 
 	req->heard_at = now;
 	req->rnr_until = 0;
@@ -480,6 +493,8 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->nak_again = false;
 	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps)
 		measure(req, now - req->rtt_at);
+	else if (unlikely(req->rtt_alone) && req->srtt_ns && steps > 1)
+		note_followers(req, since);
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
 	req->probe_at = srdma_req_next_probe(req, now);

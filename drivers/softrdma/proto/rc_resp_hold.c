@@ -35,12 +35,15 @@
 #define HOLD_MIN_NS	20000u
 #define HOLD_MAX_NS	32000000u
 
+/* So late is, at most, what comes twice: it may have been sent twice, too. */
+#define LATE_MAX_NS	4000000u
+
 /*
  * Each NAK makes the next one sooner, by this part of the wait: an eighth. With selective
  * acknowledges that is known of each packet, and only what was needed does so.
  */
 #define SOONER_SHIFT	3
-#define SOONER_FILLED	5
+#define SOONER_FILLED	4
 
 /* PSNs that a request, or a run, takes; 0 if it takes more than there can be. */
 static u32 psns_of(const struct srdma_rc_resp *resp, const struct srdma_pkt *pkt)
@@ -380,7 +383,7 @@ noinline u64 srdma_rc_resp_report(struct srdma_rc_resp *resp, u64 now)
 	resp->late_since = 0;
 	if (resp->asked && resp->asked_psn != resp->epsn && !resp->late_ns)
 		resp->late_ns = min_t(u64, now - resp->asked_since,
-				      HOLD_MAX_NS);
+				      LATE_MAX_NS);
 	for (i = 0; i < resp->hole_count; i++)
 		if (!resp->mend->holes[i].since)
 			resp->mend->holes[i].since = now;

@@ -353,6 +353,35 @@ TEST(req_window__what_follows_the_first_packet_may_take_its_time)
 	EXPECT_EQ(req.probe_at, now + 2 * req.srtt_ns + 4 * req.rttvar_ns);
 }
 
+/*
+ * If some of them come together, they need not, even if none of that is timed: what is lost
+ * behind them is not waited for as long as all would take then.
+ */
+TEST(req_window__what_followed_the_first_packet_together_took_no_longer)
+{
+	probe_after(MS);
+	now += 5 * MS;
+	ack(1);
+	EXPECT(req.rtt_alone);
+	EXPECT_EQ(req.srtt_ns, MS);
+	now += 3 * MS;
+	ack(3);
+	EXPECT(!req.rtt_alone);
+	EXPECT(req.rtt_guessed);
+	EXPECT_EQ(req.srtt_ns, 3 * MS);
+	EXPECT_EQ(req.probe_at, now + 2 * req.srtt_ns + 4 * req.rttvar_ns);
+	/* But no less than the first one did. */
+	probe_after(MS);
+	now += MS / 2;
+	ack(3);
+	EXPECT_EQ(req.srtt_ns, MS);
+	/* If one was measured, that says more. */
+	probe_after(MS);
+	now += 2 * MS;
+	ack(burst.b.count);
+	EXPECT_EQ(req.srtt_ns, MS + MS / 8);
+}
+
 /* Else a train is as long as an acknowledge let it be, and the next one, too. */
 TEST(req_window__waits_rather_than_cut_a_train_short)
 {
