@@ -475,7 +475,7 @@ static u32 longest(const struct srdma_rc_req *req,
 	if (srdma_req_resending(req))
 		packets = min(packets, srdma_psn_dist(req->cur_psn,
 						      req->resend_psn));
-	if (srdma_req_is_slow(req))
+	if (srdma_req_paces(req))
 		packets = min(packets, srdma_req_slow_burst(req));
 	return srdma_req_feels_the_way(req, req->cur_psn) ? 1 : packets;
 }
@@ -572,7 +572,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		return SRDMA_NEXT_ERROR;
 	if (req->rnr_until > now)
 		return SRDMA_NEXT_RNR;
-	if (srdma_req_is_slow(req) && must_wait(req, now))
+	if (srdma_req_paces(req) && must_wait(req, now))
 		return SRDMA_NEXT_PACE;
 	if (unlikely(req->again_count)) {
 		may = srdma_req_next_again(req, now, limit, out);
@@ -648,7 +648,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	struct srdma_rc_msg *msg = burst->msg;
 	bool again = b->resend && !srdma_req_is_answered_anew(req, msg, b->psn);
 
-	if (srdma_req_is_slow(req))
+	if (srdma_req_paces(req))
 		srdma_req_slow_sent(req, burst, now);
 	if (unlikely(burst->probe | burst->again)) {
 		if (burst->probe)

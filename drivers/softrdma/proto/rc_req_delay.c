@@ -27,6 +27,12 @@
 #define NEAR_NS		5000000ull
 
 /*
+ * Who has fewer packets in flight may be one of many who have never seen the queue empty:
+ * then it is not the path that is long.
+ */
+#define LONG_FROM	32u
+
+/*
  * Each time that a queue is too long, it is believed to have room for this part more, or,
  * the fifth time in a row, for an eighth: those who share it do not give way then, as TCP
  * does not, nor who takes it to be longer. And a trip that was longer than one is thought
@@ -140,6 +146,13 @@ noinline u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight)
 
 	return min_t(u64, div64_u64(flight * least, max(recent_top(req), least)),
 		     req->delay.holds);
+}
+
+noinline u32 srdma_req_delay_left_of_long(const struct srdma_rc_req *req, u32 flight)
+{
+	if (req->rtt_min_ns < SRDMA_REQ_LONG_NS || flight < LONG_FROM)
+		return 0;
+	return srdma_req_delay_left(req, flight);
 }
 
 /* What is lost by chance says nothing of the queue. */

@@ -322,6 +322,15 @@ static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
 	return unlikely(req->slow.win);
 }
 
+/* A path so long that what goes at once may overflow a queue that is not full, ns. */
+#define SRDMA_REQ_LONG_NS	8000000ull
+
+/* Are packets spread over the round trip? */
+static inline bool srdma_req_paces(const struct srdma_rc_req *req)
+{
+	return unlikely(req->slow.win || (req->rtt_min_ns >= SRDMA_REQ_LONG_NS && req->stamp));
+}
+
 /* There is congestion. Was the window cut for it, and not for an earlier one? */
 bool srdma_req_slow_told(struct srdma_rc_req *req);
 
@@ -360,6 +369,9 @@ bool srdma_req_delay_by_chance(const struct srdma_rc_req *req);
 
 /* Then the path is left full: of @flight what is not in its queue. */
 u32 srdma_req_delay_left(const struct srdma_rc_req *req, u32 flight);
+
+/* So is a long one if a queue was too long, unless that is the path: else 0. */
+u32 srdma_req_delay_left_of_long(const struct srdma_rc_req *req, u32 flight);
 
 /* The last loss was none. */
 void srdma_req_delay_not_lost(struct srdma_rc_req *req);

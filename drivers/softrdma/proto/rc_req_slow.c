@@ -32,7 +32,6 @@
  * queue, of one that is longer without.
  */
 #define STEP_NS		2000000ull
-#define STEP_FAR_NS	(4 * STEP_NS)
 
 /*
  * It is no smaller. Where nobody marks, what many add at once overflows the queue: who
@@ -71,6 +70,9 @@
 #define BURST_MOST	16u
 #define BURST_NS	500000u
 
+/* On a long path without congestion, that part of the window. */
+#define LONG_PARTS	8u
+
 /* No burst is so far from the next one, unless a round trip is longer. */
 #define GAP_MOST_NS	100000000ull
 
@@ -92,13 +94,21 @@ static void slow_begin_period(struct srdma_rc_req *req)
 	slow->end_psn = req->cur_psn;
 }
 
+/* The window is to be @win. But a long path is left full. */
+static void cut_to(struct srdma_rc_req *req, u32 win)
+{
+	u32 left = srdma_req_delay_left_of_long(req, srdma_req_slow_window(req));
+
+	req->slow.win = max(max(win, left * SRDMA_SLOW_PACKET), WIN_LEAST);
+}
+
 /* Once for what is in flight: more notifications of that say the same. */
 static void slow_cut(struct srdma_rc_req *req)
 {
 	struct srdma_rc_slow *slow = &req->slow;
 	u32 shift = slow->win < SRDMA_SLOW_PACKET ? CUT_SHIFT_FEW : CUT_SHIFT;
 
-	slow->win = max(slow->win - (slow->win >> shift), WIN_LEAST);
+	cut_to(req, slow->win - (slow->win >> shift));
 	slow->calm = 0;
 	slow->is_cut = true;
 	slow->end_psn = req->cur_psn;
@@ -147,7 +157,7 @@ void srdma_rc_req_congested(struct srdma_rc_req *req)
  */
 static bool is_far(const struct srdma_rc_req *req)
 {
-	return req->rtt_min_ns >= STEP_FAR_NS && req->slow.acked > FAST_FROM &&
+	return req->rtt_min_ns >= SRDMA_REQ_LONG_NS && req->slow.acked > FAST_FROM &&
 	       req->srtt_ns <= req->rtt_min_ns + STEP_NS;
 }
 
@@ -260,11 +270,19 @@ noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)
 	return max(req->slow.win / SRDMA_SLOW_PACKET, 1u);
 }
 
+/* What is spread over a round trip. On a long path that is so without congestion as well. */
+static u32 paced(const struct srdma_rc_req *req)
+{
+	return req->slow.win ? req->slow.win : req->cwnd * SRDMA_SLOW_PACKET;
+}
+
 noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
 {
-	u32 most = srdma_req_slow_window(req) / 4;
 	u64 soon = (u64)req->slow.win * BURST_NS / SRDMA_SLOW_PACKET;
+	u32 most = srdma_req_slow_window(req) / 4;
 
+	if (!srdma_req_is_slow(req))
+		return max(req->cwnd / LONG_PARTS, 1u);
 	if (req->srtt_ns)
 		most = min_t(u64, most, div64_u64(soon, req->srtt_ns));
 	return clamp(most, 1u, BURST_MOST);
@@ -286,7 +304,7 @@ noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)
 /* Where marking did not suffice. */
 noinline void srdma_req_slow_loss(struct srdma_rc_req *req)
 {
-	req->slow.win = max(req->slow.win / 2, WIN_LEAST);
+	cut_to(req, req->slow.win / 2);
 	req->slow.calm = 0;
 }
 
@@ -326,8 +344,8 @@ noinline void srdma_req_slow_sent(struct srdma_rc_req *req,
 
 	if (burst->msg->op == SRDMA_WR_READ)
 		packets = srdma_burst_packets(burst->b.len, req->mtu_shift);
-	took = div_u64(packets * req->srtt_ns * SRDMA_SLOW_PACKET, slow->win);
-	if (slow->win >= SRDMA_SLOW_PACKET)
+	took = div_u64(packets * req->srtt_ns * SRDMA_SLOW_PACKET, paced(req));
+	if (paced(req) >= SRDMA_SLOW_PACKET)
 		took -= took / 4;
 	took = min(took, max(req->srtt_ns, GAP_MOST_NS));
 	/* What went at once does not put off all that follows, each time. */

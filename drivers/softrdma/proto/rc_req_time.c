@@ -535,6 +535,8 @@ void srdma_req_note_loss(struct srdma_rc_req *req)
 	by_chance = srdma_req_delay_by_chance(req);
 	if (by_chance)
 		left = max(left, srdma_req_delay_left(req, flight));
+	else if (srdma_req_delay_only_lost(req))
+		left = max(left, srdma_req_delay_left_of_long(req, flight));
 	req->recovering = true;
 	req->cwnd_before = req->cwnd;
 	req->recover_psn = req->cur_psn;

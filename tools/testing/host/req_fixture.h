@@ -92,6 +92,19 @@ static __maybe_unused uint32_t send_all(void)
 	return count;
 }
 
+/* Nor does anything wait to be spread over a round trip. */
+static __maybe_unused uint32_t send_paced(void)
+{
+	uint32_t count = 0, more;
+
+	do {
+		req.slow.next_at = 0;
+		more = send_all();
+		count += more;
+	} while (more);
+	return count;
+}
+
 static __maybe_unused void expect_burst(uint32_t step, uint32_t count,
 					uint32_t offset, uint32_t len,
 					uint8_t opcode)

@@ -516,13 +516,12 @@ TEST(req_delay__what_a_long_path_holds)
 	begin_at(SRDMA_WR_WRITE, 10 * MS, 20 * MS);
 	pass(30, 30 * MS);
 	EXPECT_EQ(req.delay.holds, 5);
-	req.slow.next_at = 0;
 	req.cwnd = 32;
-	send_all();
+	send_paced();
 	pass(18, 20 * MS);
 	EXPECT_EQ(req.delay.holds, 7);
 	/* A trip that began when little was on the way says little. */
-	send_all();
+	send_paced();
 	pass(3, 10 * MS);
 	EXPECT_EQ(req.delay.holds, 6);
 	begin_at(SRDMA_WR_WRITE, 10 * US, 20 * US);

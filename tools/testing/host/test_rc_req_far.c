@@ -3,6 +3,7 @@
  * A requester whose peer is far away: round trips that are longer than the first
  * guess are found out, and the window fills the path.
  */
+#include "proto/rc_req_priv.h"
 #include "req_fixture.h"
 
 /* How many probes there are until, after @rtt, @step is acknowledged. */
@@ -303,7 +304,7 @@ TEST(req_far__what_was_refused_is_measured)
 static void send_and_wait(uint32_t len, uint64_t wait)
 {
 	push(SRDMA_WR_SEND, len, SRDMA_WR_SIGNALED);
-	send_all();
+	send_paced();
 	now += wait;
 }
 
@@ -311,7 +312,7 @@ static void send_and_wait(uint32_t len, uint64_t wait)
 static void go_back_and_wait(uint32_t step, uint64_t wait)
 {
 	EXPECT_EQ(nak(step, SRDMA_NAK_PSN_SEQ), SRDMA_REQ_RETRY);
-	send_all();
+	send_paced();
 	now += wait;
 }
 
@@ -361,7 +362,7 @@ static void begin_wide(void)
 /* Sends what the window allows, and has all acknowledged after @rtt. */
 static uint32_t trip(uint32_t *step, uint64_t rtt)
 {
-	uint32_t count = send_all();
+	uint32_t count = send_paced();
 
 	now += rtt;
 	*step += count;
@@ -445,6 +446,102 @@ TEST(req_far__asks_as_often_as_on_a_short_path)
 	while (next() == SRDMA_NEXT_SEND) {
 		asked += burst.b.ack_req;
 		sent();
+		req.slow.next_at = 0;
 	}
 	EXPECT_EQ(asked, 40);
+}
+
+/* A path of 10 ms, the peer of which has reported a loss; 40 packets are in flight. */
+static void begin_long(void)
+{
+	uint32_t step = 0;
+
+	begin_wide();
+	push(SRDMA_WR_WRITE, 4000 * MTU, 0);
+	trip(&step, 10 * MS);
+	trip(&step, 10 * MS);
+	EXPECT_EQ(req.cwnd, 160);
+	limit.packets = 40;
+	send_one();
+	req.stamp = 1;
+	req.cwnd_floor = 1;
+}
+
+/* What goes at once may overflow a queue that is not full. */
+TEST(req_far__packets_are_spread_over_a_long_path)
+{
+	begin_long();
+	req.stamp = 0;
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 40);
+	/* But of who may have to send all that again, nothing is held up. */
+	req.stamp = 1;
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 20);
+	sent();
+	EXPECT_EQ(next(), SRDMA_NEXT_PACE);
+	/* A little sooner, for a timer comes late. */
+	EXPECT_EQ(req.deadline, now + 10 * MS / 8 * 3 / 4 - 250 * US);
+	now = req.deadline;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_PACE);
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 20);
+	req.rtt_min_ns = 8 * MS - 1;
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.count, 40);
+}
+
+/* How many of @packets are left when congestion, which made trips longer by a quarter, is told? */
+static uint32_t left_of(uint32_t packets)
+{
+	req.slow.win = packets * SRDMA_SLOW_PACKET;
+	req.slow.is_cut = false;
+	req.delay.top_ns = req.rtt_min_ns / 4 * 5;
+	req.srtt_ns = req.rtt_min_ns;
+	srdma_rc_req_congested(&req);
+	return req.slow.win / SRDMA_SLOW_PACKET;
+}
+
+/* What is on the path, and not in its queue, stays there. */
+TEST(req_far__a_long_path_is_left_full)
+{
+	begin_long();
+	req.delay.holds = 90;
+	EXPECT_EQ(left_of(100), 80);
+	req.delay.holds = 77;
+	EXPECT_EQ(left_of(100), 77);
+	/* If more than a quarter was in the queue, a quarter is enough. */
+	req.delay.holds = 60;
+	EXPECT_EQ(left_of(100), 75);
+	/* Who has little may be one of many, and the queue be what is long. */
+	req.delay.holds = 32;
+	EXPECT_EQ(left_of(40), 32);
+	EXPECT_EQ(left_of(31), 23);
+	req.rtt_min_ns = 8 * MS - 1;
+	req.delay.holds = 90;
+	EXPECT_EQ(left_of(100), 75);
+}
+
+TEST(req_far__a_loss_leaves_a_long_path_full)
+{
+	begin_long();
+	left_of(100);
+	req.delay.holds = 30;
+	req.cwnd = 40;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 30);
+	begin_long();
+	left_of(100);
+	req.delay.holds = 90;
+	req.slow.win = 100 * SRDMA_SLOW_PACKET;
+	srdma_req_slow_loss(&req);
+	EXPECT_EQ(req.slow.win, 80 * SRDMA_SLOW_PACKET);
+	/* Not if all that follows has to be sent again. */
+	begin_long();
+	left_of(100);
+	req.stamp = 0;
+	req.delay.holds = 30;
+	req.cwnd = 40;
+	srdma_req_note_loss(&req);
+	EXPECT_EQ(req.cwnd, 20);
 }

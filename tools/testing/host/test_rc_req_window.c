@@ -85,8 +85,14 @@ static void begin_path(uint32_t packets)
 /* So many packets go, and are answered after @ns. */
 static void make_trip(uint32_t packets, uint64_t ns)
 {
-	limit.packets = packets;
-	send_one();
+	uint32_t end = srdma_psn_add(req.max_psn, packets);
+
+	/* Over a long path not all at once. */
+	while (req.max_psn != end) {
+		limit.packets = srdma_psn_dist(req.max_psn, end);
+		req.slow.next_at = 0;
+		send_one();
+	}
 	EXPECT(burst.b.ack_req);
 	now += ns;
 	ack(srdma_psn_dist(FIRST, req.max_psn) - 1);
@@ -109,6 +115,7 @@ static void lose_of(uint32_t packets, uint64_t first, uint64_t trip)
 	begin_path(packets);
 	for (i = 0; i < 8; i++)
 		make_trip(packets, i ? trip : first);
+	req.slow.next_at = 0;
 	send_one();
 	nak(srdma_psn_dist(FIRST, req.una_psn), SRDMA_NAK_PSN_SEQ);
 }
