@@ -476,7 +476,7 @@ static u32 longest(const struct srdma_rc_req *req,
 		packets = min(packets, srdma_psn_dist(req->cur_psn,
 						      req->resend_psn));
 	if (srdma_req_paces(req))
-		packets = min(packets, srdma_req_slow_burst(req));
+		packets = min(packets, srdma_req_paced_burst(req));
 	return srdma_req_feels_the_way(req, req->cur_psn) ? 1 : packets;
 }
 
@@ -649,7 +649,7 @@ void srdma_rc_req_sent(struct srdma_rc_req *req,
 	bool again = b->resend && !srdma_req_is_answered_anew(req, msg, b->psn);
 
 	if (srdma_req_paces(req))
-		srdma_req_slow_sent(req, burst, now);
+		srdma_req_paced_sent(req, burst, now);
 	if (unlikely(burst->probe | burst->again)) {
 		if (burst->probe)
 			srdma_req_probe_sent(req, burst, now);

@@ -89,10 +89,18 @@ static u32 opened_by(const struct srdma_rc_req *req, u32 held)
 	return min(held, max(min(room, req->cwnd), HELD_OPENS_MOST));
 }
 
-/* What was sent before the probe is there, or nowhere. */
-static void note_gone(struct srdma_rc_req *req)
+/* Packets that had been sent before the last probe, and are not acknowledged. */
+static u32 sent_before_probe(const struct srdma_rc_req *req)
 {
 	u32 sent = srdma_req_dist(req, req->mend->probe_end);
+
+	return sent <= srdma_req_dist(req, req->max_psn) ? sent : 0;
+}
+
+/* They are there, or nowhere. */
+static void note_gone(struct srdma_rc_req *req)
+{
+	u32 sent = sent_before_probe(req);
 
 	req->mend->gone = sent - min(sent, req->held_all);
 }
@@ -132,15 +140,12 @@ noinline void srdma_req_take_holes(struct srdma_rc_req *req,
 /* Packets that are on their way no more, and wait for being repeated, or reported. */
 static u32 gone(const struct srdma_rc_req *req)
 {
-	u32 before = srdma_req_dist(req, req->mend->probe_end);
 	u32 i, reported = 0;
 
 	for (i = 0; i < req->again_count; i++)
 		reported += srdma_psn_dist(again_at(req, i)->psn,
 					   again_at(req, i)->end);
-	if (before > srdma_req_dist(req, req->max_psn))
-		return reported;
-	return max(reported, min(req->mend->gone, before));
+	return max(reported, min(req->mend->gone, sent_before_probe(req)));
 }
 
 /*

@@ -153,7 +153,7 @@ u32 srdma_req_answer_packets(const struct srdma_rc_req *req,
 	packets = packets_from(req, msg, pos, again);
 	/* A queue that others keep full has no room for a window at once. */
 	if (*divisible && req->anew && srdma_req_is_slow(req))
-		packets = min(packets, srdma_req_slow_burst(req));
+		packets = min(packets, srdma_req_paced_burst(req));
 	return packets;
 }
 

@@ -339,10 +339,10 @@ bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now);
 
 /* Packets that may be in flight, and those that may go at once. */
 u32 srdma_req_slow_window(const struct srdma_rc_req *req);
-u32 srdma_req_slow_burst(const struct srdma_rc_req *req);
+u32 srdma_req_paced_burst(const struct srdma_rc_req *req);
 
 /* A burst was sent; @steps PSNs became complete; something was lost. */
-void srdma_req_slow_sent(struct srdma_rc_req *req,
+void srdma_req_paced_sent(struct srdma_rc_req *req,
 			 const struct srdma_rc_burst *burst, u64 now);
 void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
 void srdma_req_slow_loss(struct srdma_rc_req *req);

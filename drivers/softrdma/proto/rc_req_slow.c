@@ -276,7 +276,7 @@ static u32 paced(const struct srdma_rc_req *req)
 	return req->slow.win ? req->slow.win : req->cwnd * SRDMA_SLOW_PACKET;
 }
 
-noinline u32 srdma_req_slow_burst(const struct srdma_rc_req *req)
+noinline u32 srdma_req_paced_burst(const struct srdma_rc_req *req)
 {
 	u64 soon = (u64)req->slow.win * BURST_NS / SRDMA_SLOW_PACKET;
 	u32 most = srdma_req_slow_window(req) / 4;
@@ -334,7 +334,7 @@ noinline bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now)
  * The window in a round trip; a little faster where it is more than a packet, for then
  * acknowledges hold it back. Of a READ it is the answer that takes its time.
  */
-noinline void srdma_req_slow_sent(struct srdma_rc_req *req,
+noinline void srdma_req_paced_sent(struct srdma_rc_req *req,
 				  const struct srdma_rc_burst *burst, u64 now)
 {
 	struct srdma_rc_slow *slow = &req->slow;

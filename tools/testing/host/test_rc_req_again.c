@@ -355,6 +355,18 @@ TEST(req_again__what_a_probe_does_not_find_makes_room)
 	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
 }
 
+/* Nor does one that went before there was memory for that say what was in front of it. */
+TEST(req_again__what_was_before_no_known_probe_is_not_gone)
+{
+	begin_with_small_window();
+	req.mend->probe_end = psn(25);
+	req.probe_out = true;
+	req.probe_psn = psn(1);
+	hole(0, 2, 2);
+	EXPECT_EQ(sack(1, 3, 1), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.mend->gone, 0);
+}
+
 TEST(req_again__a_lost_read_is_asked_again)
 {
 	begin(NULL);
