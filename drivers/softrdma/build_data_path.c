@@ -263,6 +263,7 @@ DOOR(srdma_store_uninit);
 #include "proto/rc_req_late.c"
 #include "proto/rc_req_delay.c"
 #include "proto/rc_req_slow.c"
+#include "proto/rc_req_pace.c"
 #include "proto/rc_req_time.c"
 #include "proto/rc_resp.c"
 #include "proto/rc_resp_hold.c"

@@ -18,9 +18,8 @@
 /* Quarters of a round trip, at most. */
 #define LATE_MOST	8
 
-/* What shows that the order changes counts as much as so many losses that do not. */
-#define REORDERS_STEP	2
-#define REORDERS_MOST	8
+/* More does not count. */
+#define REORDERS_MOST	(4 * SRDMA_REQ_REORDERS)
 
 /*
  * It was no loss, and the window is as it was. But on a line that is slow, or that many
@@ -45,7 +44,7 @@ static void take_loss_back(struct srdma_rc_req *req)
 /* Now a queue is no reason any more, for it does not change the order. */
 noinline void srdma_req_overtaken(struct srdma_rc_req *req)
 {
-	req->reorders = min(req->reorders + REORDERS_STEP, REORDERS_MOST);
+	req->reorders = min(req->reorders + SRDMA_REQ_REORDERS, REORDERS_MOST);
 	if (srdma_req_order_changes(req))
 		srdma_req_delay_not_lost(req);
 }

@@ -5,7 +5,8 @@
  * requests for READs ask for, rc_req_kept.c what is in place behind a hole,
  * rc_req_again.c what the peer lacks, rc_req_late.c what asks for answers that are
  * missing, rc_req_slow.c what slows down while there is congestion, rc_req_delay.c what
- * round trips say of it, rc_req_time.c the timers and the window.
+ * round trips say of it, rc_req_pace.c what is spread over them, rc_req_time.c the timers
+ * and the window.
  */
 #ifndef SRDMA_PROTO_RC_REQ_PRIV_H
 #define SRDMA_PROTO_RC_REQ_PRIV_H
@@ -302,10 +303,13 @@ void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn);
 /* Something has come behind what was sent after it. */
 void srdma_req_overtaken(struct srdma_rc_req *req);
 
-/* Once may be a mistake. But where this is so, trips, and losses, say little. */
+/* What shows that the order changes counts as much as so many losses that do not. */
+#define SRDMA_REQ_REORDERS	2
+
+/* Once may be a mistake. But where it is shown twice, trips, and losses, say little. */
 static inline bool srdma_req_order_changes(const struct srdma_rc_req *req)
 {
-	return req->reorders >= 4;
+	return req->reorders >= 2 * SRDMA_REQ_REORDERS;
 }
 
 /* The peer has reported that it lacks @psn, which had only been late. */
@@ -322,6 +326,21 @@ static inline bool srdma_req_is_slow(const struct srdma_rc_req *req)
 	return unlikely(req->slow.win);
 }
 
+/* There is congestion. Was the window cut for it, and not for an earlier one? */
+bool srdma_req_slow_told(struct srdma_rc_req *req);
+
+/* Packets that may be in flight. */
+u32 srdma_req_slow_window(const struct srdma_rc_req *req);
+
+/* @steps PSNs became complete; something was lost. */
+void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
+void srdma_req_slow_loss(struct srdma_rc_req *req);
+
+/* There is no congestion any more. */
+void srdma_req_slow_ends(struct srdma_rc_req *req);
+
+/* rc_req_pace.c; the others, while it paces. */
+
 /* A path so long that what goes at once may overflow a queue that is not full, ns. */
 #define SRDMA_REQ_LONG_NS	8000000ull
 
@@ -331,24 +350,15 @@ static inline bool srdma_req_paces(const struct srdma_rc_req *req)
 	return unlikely(req->slow.win || (req->rtt_min_ns >= SRDMA_REQ_LONG_NS && req->stamp));
 }
 
-/* There is congestion. Was the window cut for it, and not for an earlier one? */
-bool srdma_req_slow_told(struct srdma_rc_req *req);
-
 /* Is what is next to wait? slow.pace_at says until when. */
 bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now);
 
-/* Packets that may be in flight, and those that may go at once. */
-u32 srdma_req_slow_window(const struct srdma_rc_req *req);
+/* Packets that may go at once. */
 u32 srdma_req_paced_burst(const struct srdma_rc_req *req);
 
-/* A burst was sent; @steps PSNs became complete; something was lost. */
+/* A burst was sent. */
 void srdma_req_paced_sent(struct srdma_rc_req *req,
-			 const struct srdma_rc_burst *burst, u64 now);
-void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps);
-void srdma_req_slow_loss(struct srdma_rc_req *req);
-
-/* There is no congestion any more. */
-void srdma_req_slow_ends(struct srdma_rc_req *req);
+			  const struct srdma_rc_burst *burst, u64 now);
 
 /* rc_req_delay.c */
 

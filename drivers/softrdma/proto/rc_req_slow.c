@@ -7,14 +7,13 @@
  * that holds what was sent too fast until the sender knows. Here a window bounds what is
  * in flight. It is cut once for what was in flight, as TCP does (RFC 3168), and grows so
  * that both get about as much of a queue that they share. What a window cannot say,
- * pacing does: the packets are spread over the round trip, and where many share a slow
- * link, less than one packet is in flight on average.
+ * pacing does (rc_req_pace.c): where many share a slow link, less than one packet is in
+ * flight on average.
  */
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
-#include "burst.h"
 #include "psn.h"
 #include "rc_req.h"
 #include "rc_req_priv.h"
@@ -61,23 +60,6 @@
 
 /* After so many calm periods it ends, if it no longer matters. */
 #define CALM_MOST	64u
-
-/*
- * At once goes a quarter of the window, of up to so many packets, and what passes in so
- * many ns: a queue marks a train as it marks one packet, so who sends longer ones would
- * be told less often, and get more.
- */
-#define BURST_MOST	16u
-#define BURST_NS	500000u
-
-/* On a long path without congestion, that part of the window. */
-#define LONG_PARTS	8u
-
-/* No burst is so far from the next one, unless a round trip is longer. */
-#define GAP_MOST_NS	100000000ull
-
-/* Who comes late, as timers do, may catch up with so much. */
-#define LATE_NS		250000u
 
 /*
  * A period is what was in flight. But of READs that were asked for as a whole that is much
@@ -270,24 +252,6 @@ noinline u32 srdma_req_slow_window(const struct srdma_rc_req *req)
 	return max(req->slow.win / SRDMA_SLOW_PACKET, 1u);
 }
 
-/* What is spread over a round trip. On a long path that is so without congestion as well. */
-static u32 paced(const struct srdma_rc_req *req)
-{
-	return req->slow.win ? req->slow.win : req->cwnd * SRDMA_SLOW_PACKET;
-}
-
-noinline u32 srdma_req_paced_burst(const struct srdma_rc_req *req)
-{
-	u64 soon = (u64)req->slow.win * BURST_NS / SRDMA_SLOW_PACKET;
-	u32 most = srdma_req_slow_window(req) / 4;
-
-	if (!srdma_req_is_slow(req))
-		return max(req->cwnd / LONG_PARTS, 1u);
-	if (req->srtt_ns)
-		most = min_t(u64, most, div64_u64(soon, req->srtt_ns));
-	return clamp(most, 1u, BURST_MOST);
-}
-
 noinline void srdma_req_slow_progress(struct srdma_rc_req *req, u32 steps)
 {
 	struct srdma_rc_slow *slow = &req->slow;
@@ -306,48 +270,4 @@ noinline void srdma_req_slow_loss(struct srdma_rc_req *req)
 {
 	cut_to(req, req->slow.win / 2);
 	req->slow.calm = 0;
-}
-
-/*
- * What does not wait is one packet: a probe, or the oldest one when it is repeated. Else
- * retries would be used up while nothing is sent.
- */
-static bool goes_at_once(const struct srdma_rc_req *req)
-{
-	return req->probe_due || (srdma_req_outstanding(req) &&
-				  req->cur_psn == req->una_psn);
-}
-
-noinline bool srdma_req_must_wait(struct srdma_rc_req *req, u64 now)
-{
-	struct srdma_rc_slow *slow = &req->slow;
-	bool idle = srdma_rc_req_all_sent(req);
-	u64 at = 0;
-
-	if (now < slow->next_at && !goes_at_once(req) && !idle)
-		at = slow->next_at;
-	slow->pace_at = at;
-	return at;
-}
-
-/*
- * The window in a round trip; a little faster where it is more than a packet, for then
- * acknowledges hold it back. Of a READ it is the answer that takes its time.
- */
-noinline void srdma_req_paced_sent(struct srdma_rc_req *req,
-				  const struct srdma_rc_burst *burst, u64 now)
-{
-	struct srdma_rc_slow *slow = &req->slow;
-	u64 since = now - min_t(u64, now, LATE_NS);
-	u32 packets = burst->b.count;
-	u64 took;
-
-	if (burst->msg->op == SRDMA_WR_READ)
-		packets = srdma_burst_packets(burst->b.len, req->mtu_shift);
-	took = div_u64(packets * req->srtt_ns * SRDMA_SLOW_PACKET, paced(req));
-	if (paced(req) >= SRDMA_SLOW_PACKET)
-		took -= took / 4;
-	took = min(took, max(req->srtt_ns, GAP_MOST_NS));
-	/* What went at once does not put off all that follows, each time. */
-	slow->next_at = min(max(slow->next_at, since), now) + took;
 }
