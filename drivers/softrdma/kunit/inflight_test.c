@@ -72,7 +72,7 @@ static void flight__waits_and_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srdma_inflight_has_room(qp, &qp->send));
 }
 
-/* Fills it, and lets all of it leave @ns after that; returns how many. */
+/* Fills it, and lets all of it leave, @ns after it came; returns how many. */
 static u32 land_after(struct kunit *test, u64 ns)
 {
 	struct srdma_qp *qp = test->priv;
@@ -80,7 +80,7 @@ static u32 land_after(struct kunit *test, u64 ns)
 	u32 n, i;
 
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
-	qp->inflight.full_at -= ns;
+	qp->inflight.timed_at -= ns;
 	for (i = 0; i < n; i++)
 		consume_skb(skbs[i]);
 	return n;
@@ -93,18 +93,54 @@ static void flight__follows_the_queue(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
 
-	/* In a queue that drains slowly half as many each time, but a train. */
+	/* In a queue that drains slowly half as many each time, but half a train. */
 	qp->inflight.limit = SZ_512K;
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 16);
+	KUNIT_EXPECT_EQ(test, srdma_inflight_train(qp), SZ_128K);
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 8);
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 4);
 	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
-	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 2);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 1);
+	KUNIT_EXPECT_EQ(test, land_after(test, NSEC_PER_SEC), 1);
+	KUNIT_EXPECT_EQ(test, srdma_inflight_train(qp), SZ_16K);
 
 	/* In one that drains at once all there may be, if nobody disturbs. */
 	for (i = 0; i < 1000 && qp->inflight.limit < SZ_512K; i++)
 		land_after(test, 0);
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
+}
+
+/* As long as no engine waits nothing is timed, and what is known stays. */
+static void flight__times_who_waits(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[2];
+	u32 n, i, k;
+
+	qp->inflight.limit = SZ_128K;
+	for (i = 0; i < 10; i++) {
+		n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+		qp->inflight.timed_at -= NSEC_PER_SEC;
+		for (k = 0; k < n; k++)
+			consume_skb(skbs[k]);
+	}
+	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
+}
+
+/* What many see of one queue makes their shares equal, whatever they were. */
+static void flight__shares_a_queue(struct kunit *test)
+{
+	const int from[] = { SZ_512K, SZ_32K };
+	struct srdma_qp *qp = test->priv;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		qp->inflight.limit = from[i];
+		for (k = 0; k < 100; k++)
+			land_after(test, 5 * NSEC_PER_MSEC / 2);
+		KUNIT_EXPECT_GT(test, qp->inflight.limit, SZ_32K);
+		KUNIT_EXPECT_LT(test, qp->inflight.limit, SZ_128K);
+	}
 }
 
 /* What a queue refused says what it holds, for a while. */
@@ -157,6 +193,8 @@ static void flight__keeps_the_qp(struct kunit *test)
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),
+	KUNIT_CASE(flight__times_who_waits),
+	KUNIT_CASE(flight__shares_a_queue),
 	KUNIT_CASE(flight__fits_a_queue_that_was_full),
 	KUNIT_CASE(flight__keeps_the_qp),
 	{}

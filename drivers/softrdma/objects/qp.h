@@ -91,9 +91,10 @@ struct srdma_doorbell {
  * @most: no more fits, as the stack said when it refused a packet; 0: not known
  * @waiting: INFLIGHT_* bits of wire/inflight.c: engines that wait for room
  * @limit: what they may be, by how fast they leave; 0: not known yet. Written
- *	by the CPU that wakes an engine, or whose packet was refused
- * @full_bytes: @bytes when an engine began to wait; that engine writes it
- * @full_at: and when that was, ns
+ *	by the CPU on which @timed has left, or whose packet was refused
+ * @timed: an skb in flight, to see how long it takes to leave; or TIME_NEXT of
+ *	wire/inflight.c: the next one. Set once an engine waits
+ * @timed_at: when it was handed over, ns
  * @refused_at: when @most was found, jiffies
  */
 struct srdma_inflight {
@@ -101,8 +102,8 @@ struct srdma_inflight {
 	int most;
 	unsigned long waiting;
 	int limit;
-	int full_bytes;
-	u64 full_at;
+	const struct sk_buff *timed;
+	u64 timed_at;
 	unsigned long refused_at;
 };
 

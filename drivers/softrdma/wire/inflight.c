@@ -25,8 +25,14 @@
  */
 #define INFLIGHT_MAX	SZ_512K
 
-/* A train: a queue that holds no more than that is never too long. */
-#define INFLIGHT_MIN	SZ_64K
+/* A train. */
+#define INFLIGHT_TRAIN	SZ_64K
+
+/*
+ * Of who shares a slow queue less than that would be cut into trains that are not worth
+ * while, and others would take its share of the queue.
+ */
+#define INFLIGHT_MIN	(INFLIGHT_TRAIN / 2)
 
 /* Not known yet how fast it leaves. */
 #define INFLIGHT_START	SZ_128K
@@ -37,6 +43,12 @@
  * for RC that is a loss of many packets, and UC does not send again.
  */
 #define INFLIGHT_NS	(2 * NSEC_PER_MSEC)
+
+/*
+ * And so much. All that share a queue see the same time: the part that it takes from each
+ * is the same, and so is this, so that their shares become equal.
+ */
+#define INFLIGHT_STEP	(INFLIGHT_TRAIN / 4)
 
 /*
  * A queue that refused a packet has so much room, for so long: others that fill it
@@ -101,30 +113,31 @@ static int most_of(struct srdma_inflight *inflight)
 	return INFLIGHT_MAX;
 }
 
-/*
- * Since an engine met the limit, so much has left in so long. Two that meet it
- * at once, or add to it meanwhile, spoil an estimate: it is one of many.
- */
-static void adapt_flight(struct srdma_inflight *inflight, int left)
-{
-	u64 took = ktime_get_ns() - READ_ONCE(inflight->full_at);
-	u64 gone = max(READ_ONCE(inflight->full_bytes) - left, 0);
-	int limit = limit_of(inflight);
-	u64 fits;
+/* struct srdma_inflight.timed: the next skb is to be timed. */
+#define TIME_NEXT	((const struct sk_buff *)1)
 
-	fits = div64_u64(gone * INFLIGHT_NS, max_t(u64, took, 1));
+/* An engine met the limit, and what was handed over after that has left now. */
+static void adapt_limit(struct srdma_inflight *inflight)
+{
+	int limit = limit_of(inflight);
+	u64 took, fits;
+
+	/* Pairs with srdma_inflight_add(). */
+	smp_rmb();
+	took = ktime_get_ns() - READ_ONCE(inflight->timed_at);
+	WRITE_ONCE(inflight->timed, READ_ONCE(inflight->waiting) ? TIME_NEXT : NULL);
+	fits = div64_u64((u64)limit * INFLIGHT_NS, max(took, 1ull)) + INFLIGHT_STEP;
 	limit = clamp_t(u64, fits, limit / 2, limit * 2);
 	WRITE_ONCE(inflight->limit,
 		   clamp(limit, INFLIGHT_MIN, most_of(inflight)));
 }
 
-static void wake(struct srdma_qp *qp, int left)
+static void wake(struct srdma_qp *qp)
 {
 	unsigned long waiting = xchg(&qp->inflight.waiting, 0);
 
 	if (!waiting)
 		return;
-	adapt_flight(&qp->inflight, left);
 	if (waiting & BIT(INFLIGHT_SEND))
 		srdma_engine_kick_later(&qp->send, SRDMA_EVENT_TX_FREED);
 	if (waiting & BIT(INFLIGHT_RECV))
@@ -140,13 +153,15 @@ static void land(struct sk_buff *skb)
 
 	/* Once its bytes are off, others may put the QP: RCU keeps it for us. */
 	rcu_read_lock();
+	if (unlikely(skb == READ_ONCE(qp->inflight.timed)))
+		adapt_limit(&qp->inflight);
 	/* Pairs with the barrier in srdma_inflight_has_room(). */
 	left = atomic_sub_return(charge_bytes(arg & CHARGE_MASK),
 				 &qp->inflight.bytes);
 	/* Waiting engines are not kicked for each packet. */
 	if (left <= limit_of(&qp->inflight) / 2 + CHARGE_VERBS &&
 	    READ_ONCE(qp->inflight.waiting))
-		wake(qp, left);
+		wake(qp);
 	if (!left)
 		srdma_qp_put(qp);
 	rcu_read_unlock();
@@ -177,18 +192,15 @@ bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 	int bit = engine == &qp->send ? INFLIGHT_SEND : INFLIGHT_RECV;
 	struct srdma_inflight *inflight = &qp->inflight;
 	int limit = limit_of(inflight);
-	int bytes = atomic_read(&inflight->bytes);
 
-	if (bytes < limit) {
+	if (atomic_read(&inflight->bytes) < limit) {
 		/* It asked for another reason. */
 		if (READ_ONCE(inflight->waiting) & BIT(bit))
 			clear_bit(bit, &inflight->waiting);
 		return true;
 	}
-	if (!READ_ONCE(inflight->waiting)) {
-		WRITE_ONCE(inflight->full_bytes, bytes);
-		WRITE_ONCE(inflight->full_at, ktime_get_ns());
-	}
+	if (!READ_ONCE(inflight->timed))
+		WRITE_ONCE(inflight->timed, TIME_NEXT);
 	set_bit(bit, &inflight->waiting);
 	/*
 	 * Pairs with land(): it sees the bit, or we see what it took off. As
@@ -202,12 +214,34 @@ bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 	return true;
 }
 
+/**
+ * srdma_inflight_train - bytes of the longest train that the QP should send now
+ * @qp: queue pair
+ *
+ * Half of what may be in flight: then one is on its way while the next one is built.
+ */
+u32 srdma_inflight_train(const struct srdma_qp *qp)
+{
+	return limit_of(&qp->inflight) / 2;
+}
+
+/* Of two engines that both do it the last one's skb is timed. */
+static noinline void begin_timing(struct srdma_inflight *inflight,
+				  const struct sk_buff *skb)
+{
+	WRITE_ONCE(inflight->timed_at, ktime_get_ns());
+	/* Pairs with adapt_limit(). */
+	smp_store_release(&inflight->timed, skb);
+}
+
 /* Charges an skb that is about to be handed to the network. */
 void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb)
 {
 	unsigned long class = charge_class(skb);
 
 	this_cpu_inc(in_flight);
+	if (unlikely(READ_ONCE(qp->inflight.timed) == TIME_NEXT))
+		begin_timing(&qp->inflight, skb);
 	atomic_add(charge_bytes(class), &qp->inflight.bytes);
 	skb_shinfo(skb)->destructor_arg = (void *)((unsigned long)qp | class);
 	skb->destructor = land;
@@ -224,7 +258,7 @@ void srdma_inflight_refused(struct srdma_qp *qp)
 {
 	struct srdma_inflight *inflight = &qp->inflight;
 	int bytes = atomic_read(&inflight->bytes);
-	int fits = clamp(bytes / 8 * 7, INFLIGHT_MIN, INFLIGHT_MAX);
+	int fits = clamp(bytes / 8 * 7, INFLIGHT_TRAIN, INFLIGHT_MAX);
 
 	/* It is full of others', or a filter has dropped the packet. */
 	if (bytes < limit_of(inflight) / 2)

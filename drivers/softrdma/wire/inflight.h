@@ -16,6 +16,7 @@ void srdma_inflight_begin(struct srdma_qp *qp);
 void srdma_inflight_end(struct srdma_qp *qp);
 
 bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine);
+u32 srdma_inflight_train(const struct srdma_qp *qp);
 void srdma_inflight_add(struct srdma_qp *qp, struct sk_buff *skb);
 
 void srdma_inflight_refused(struct srdma_qp *qp);

@@ -484,8 +484,9 @@ void srdma_tx_limit(struct srdma_qp *qp, const struct srdma_path *path,
 		limit->packets = LOOP_BYTES / mtu;
 		limit->bytes = limit->packets * mtu;
 	} else {
-		limit->packets = min_t(u32, WIRE_BYTES / wire,
-				       UDP_MAX_SEGMENTS);
+		limit->packets = min3(srdma_inflight_train(qp) / wire,
+				      (u32)(WIRE_BYTES / wire),
+				      (u32)UDP_MAX_SEGMENTS);
 		/* Beside those a first and a last one may go. */
 		limit->bytes = (limit->packets + 2) * mtu;
 	}

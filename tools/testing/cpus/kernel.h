@@ -64,6 +64,7 @@ typedef atomic_t refcount_t;
 
 #define full_fence()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_mb()		full_fence() /* as there */
+#define smp_rmb()		full_fence()
 #define smp_mb__after_atomic()	do { } while (0) /* every atomic is one */
 #define smp_load_acquire(p)	peek(p) /* as there */
 #define smp_store_release(p, v)	publish(p, v) /* as there */

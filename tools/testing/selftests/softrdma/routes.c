@@ -244,6 +244,26 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
 }
 
+/* Others may share it, and want their part of it. */
+TEST_F(peer, who_waits_long_in_a_queue_has_less_of_it)
+{
+	int64_t busy = counters_get("tx_busy");
+	static struct uc_writer writer;
+
+	ASSERT_EQ(0, uc_begin(&writer, &self->peer.set));
+	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
+			      "rate 40mbit burst 100kb limit 4mb"));
+	ASSERT_EQ(0, uc_post(&writer));
+	ASSERT_TRUE(peer_completes(writer.set.cq, &self->wc));
+	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
+	busy = counters_get("tx_busy") - busy;
+	TH_LOG("waited %ld times in 1 MB", (long)busy);
+	/* With half of 128 KB less each time it would be less than half as often. */
+	EXPECT_LT(14, busy);
+	EXPECT_EQ(0, uc_end(&writer));
+	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
+}
+
 /* What a queue refuses says how short it is: the rest of a message waits for room. */
 TEST_F(peer, a_queue_that_is_full_gets_no_more)
 {

@@ -182,6 +182,28 @@ TEST_F(segments, single_packets_have_the_icrc_of_the_wire)
 				 true));
 }
 
+/* What waits long in a slow queue is to leave room to others, and parts of a train fit. */
+TEST_F(segments, trains_are_short_in_a_slow_queue)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc[4];
+	int i, skbs;
+
+	ASSERT_EQ(0, topo_run("tc qdisc add dev " DUO_NEAR_NETDEV " root tbf "
+			      "rate 40mbit burst 100kb limit 4mb"));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, duo_write(&end[0], &end[1], i, DUO_BUF,
+				       end[1].mr->rkey));
+	ASSERT_EQ(4, duo_poll(end[0].send_cq, wc, 4));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(IBV_WC_SUCCESS, wc[i].status);
+	skbs = tracefs_count("net_dev_start_xmit", "dev=" DUO_NEAR_NETDEV " ");
+	TH_LOG("%d skbs of 1 MB", skbs);
+	/* Whole trains would be 24. */
+	EXPECT_LT(40, skbs);
+	EXPECT_EQ(0, topo_run("tc qdisc del dev " DUO_NEAR_NETDEV " root"));
+}
+
 /* A message of one packet is no train. */
 TEST_F(segments, short_message_is_one_packet_with_one_ack)
 {
