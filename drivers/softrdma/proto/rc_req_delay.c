@@ -267,8 +267,17 @@ static noinline void heed(struct srdma_rc_req *req, u64 rtt)
 		req->slow.row++;
 }
 
+/* On a long path that which has to come again makes a trip twice as long, or more. */
+static bool waited_for_lost(const struct srdma_rc_req *req)
+{
+	return req->recovering && req->rtt_min_ns >= SRDMA_REQ_LONG_NS &&
+	       srdma_req_delay_only_lost(req);
+}
+
 noinline void srdma_req_delay_measured(struct srdma_rc_req *req, u64 rtt)
 {
+	if (waited_for_lost(req))
+		return;
 	if (req->delay.full_ns)
 		heed(req, rtt);
 	req->delay.top_ns = max(req->delay.top_ns, without_stall(req, rtt));

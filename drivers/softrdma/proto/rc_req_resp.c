@@ -651,7 +651,8 @@ static noinline void hear_of_probe(struct srdma_rc_req *req,
 	if (!req->srtt_ns)
 		req->cwnd = min(req->cwnd, SRDMA_REQ_CWND_RESTART);
 	srdma_req_go_back(req, now);
-	req->rtt_resend = true;
+	/* Unless this was only late, and what follows is, too. */
+	req->rtt_resend = !srdma_msg_part_begins(msg, act->offset >> req->mtu_shift);
 	req->cur_psn = next;
 	if (next == srdma_msg_end(msg))
 		req->cur++;

@@ -76,12 +76,17 @@ static void slow_begin_period(struct srdma_rc_req *req)
 	slow->end_psn = req->cur_psn;
 }
 
-/* The window is to be @win. But a long path is left full. */
+/*
+ * The window is to be @win. But a long path is left full, by the trips since the last cut.
+ * What is known of a queue that overflows, a loss tells (rc_req_delay.c).
+ */
 static void cut_to(struct srdma_rc_req *req, u32 win)
 {
 	u32 left = srdma_req_delay_left_of_long(req, srdma_req_slow_window(req));
 
 	req->slow.win = max(max(win, left * SRDMA_SLOW_PACKET), WIN_LEAST);
+	if (!req->delay.full_ns)
+		req->delay.top_ns = 0;
 }
 
 /* Once for what is in flight: more notifications of that say the same. */

@@ -56,8 +56,14 @@
 #define ALONE_NS	2000000ull
 #define ALONE_MOST	16u
 
-/* Above ssthresh it grows by this part of what is acknowledged: an eighth. */
+/*
+ * Above ssthresh it grows by this part of what is acknowledged: an eighth; on a long path
+ * by a quarter, as long as trips are not longer than without a queue, but by so many ns,
+ * and what is sent stays in order.
+ */
 #define GROW_SHIFT	3
+#define GROW_LONG_SHIFT	2
+#define NO_QUEUE_NS	2000000ull
 
 /*
  * A timeout is to be seen no sooner than the local ACK timeout and no later
@@ -241,10 +247,15 @@ void srdma_rc_req_settle_now(struct srdma_rc_req *req, u64 now)
 		set_next_look(req, now);
 }
 
-/* In a trip that begins when little is on its way, little gets through. */
-static u32 smoothed(u32 holds, u32 now)
+/*
+ * In a trip that begins when little is on its way, little gets through: it was @now, and
+ * says that the path holds less only if a queue @kept the rest.
+ */
+static u32 smoothed(u32 holds, u32 now, bool kept)
 {
-	return now > holds ? (holds + now + 1) / 2 : holds - (holds - now) / 4;
+	if (now > holds)
+		return (holds + now + 1) / 2;
+	return kept ? holds - (holds - now) / 4 : holds;
 }
 
 /* How many packets got through in the trip that is measured. */
@@ -270,7 +281,8 @@ static void widen(struct srdma_rc_req *req, u64 rtt)
 	if (req->rtt_min_ns < SRDMA_REQ_FAR_NS)
 		return;
 	holds = div64_u64(delivered * req->rtt_min_ns, rtt);
-	req->delay.holds = smoothed(req->delay.holds, holds);
+	req->delay.holds = smoothed(req->delay.holds, holds,
+				    rtt > req->rtt_min_ns + req->rtt_min_ns / 32);
 	if (rtt > 2 * req->rtt_min_ns) {
 		req->win_top = min(req->win_top, max(2 * holds, req->win_near));
 		req->cwnd = min(req->cwnd, req->win_top);
@@ -441,13 +453,23 @@ static void measure(struct srdma_rc_req *req, u64 rtt)
 	req->srtt_ns = max(req->srtt_ns - req->srtt_ns / 8 + rtt / 8, 1ull);
 }
 
+static u32 grow_shift(const struct srdma_rc_req *req)
+{
+	if (req->cwnd < req->ssthresh)
+		return 0;
+	if (req->rtt_min_ns >= SRDMA_REQ_LONG_NS && !srdma_req_order_changes(req) &&
+	    req->srtt_ns <= req->rtt_min_ns + NO_QUEUE_NS)
+		return GROW_LONG_SHIFT;
+	return GROW_SHIFT;
+}
+
 /*
- * Doubles every window below ssthresh, above it grows by an eighth; but not
+ * Doubles every window below ssthresh, above it grows by a part; but not
  * while what is on the way takes longer than any round trip that is known.
  */
 static void grow_window(struct srdma_rc_req *req, u32 steps)
 {
-	u32 shift = req->cwnd < req->ssthresh ? 0 : GROW_SHIFT;
+	u32 shift = grow_shift(req);
 	u32 grown;
 
 	if (req->cwnd >= req->win_top || srdma_req_is_slow(req))

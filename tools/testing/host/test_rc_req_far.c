@@ -522,6 +522,81 @@ TEST(req_far__a_long_path_is_left_full)
 	EXPECT_EQ(left_of(100), 75);
 }
 
+/* A queue that marks does so for some time after it is empty. */
+TEST(req_far__what_was_in_the_queue_leaves_it_once)
+{
+	begin_long();
+	req.delay.holds = 90;
+	EXPECT_EQ(left_of(100), 80);
+	req.slow.is_cut = false;
+	srdma_rc_req_congested(&req);
+	EXPECT_EQ(req.slow.win / SRDMA_SLOW_PACKET, 80);
+	/* What overflows is known of a loss. */
+	begin_long();
+	req.delay.full_ns = 20 * MS;
+	req.delay.top_ns = 15 * MS;
+	req.slow.win = 100 * SRDMA_SLOW_PACKET;
+	srdma_req_slow_told(&req);
+	EXPECT_EQ(req.delay.top_ns, 15 * MS);
+}
+
+/* That took so long because something had to come again: no queue is as long. */
+TEST(req_far__what_is_repeated_makes_no_longer_queue)
+{
+	begin_long();
+	req.delay.full_ns = 20 * MS;
+	req.recovering = true;
+	srdma_req_delay_measured(&req, 24 * MS);
+	EXPECT_EQ(req.delay.full_ns, 20 * MS);
+	EXPECT_EQ(req.delay.top_ns, 10 * MS);
+	req.rtt_min_ns = 8 * MS - 1;
+	srdma_req_delay_measured(&req, 16 * MS);
+	EXPECT_EQ(req.delay.top_ns, 16 * MS);
+	begin_long();
+	srdma_req_delay_measured(&req, 16 * MS);
+	EXPECT_EQ(req.delay.top_ns, 16 * MS);
+	/* Who holds nothing back has all that follows sent again. */
+	begin_long();
+	req.recovering = true;
+	req.stamp = 0;
+	srdma_req_delay_measured(&req, 16 * MS);
+	EXPECT_EQ(req.delay.top_ns, 16 * MS);
+}
+
+/* So much does the window grow when all of it is acknowledged. */
+static uint32_t grown_above(uint64_t min, uint64_t rtt)
+{
+	uint32_t step = 0;
+
+	begin_wide();
+	push(SRDMA_WR_WRITE, 4000 * MTU, 0);
+	req.cwnd = 40;
+	req.ssthresh = 40;
+	trip(&step, min);
+	req.cwnd = 40;
+	trip(&step, min);
+	req.srtt_ns = rtt;
+	req.cwnd = 40;
+	req.acked_frac = 0;
+	srdma_req_note_progress(&req, 40, now);
+	return req.cwnd - 40;
+}
+
+/* Without a queue there is more room than that of a loss at the start, where all goes at once. */
+TEST(req_far__a_long_path_is_filled_sooner)
+{
+	EXPECT_EQ(grown_above(8 * MS, 10 * MS), 10);
+	EXPECT_EQ(grown_above(8 * MS, 10 * MS + 1), 5);
+	EXPECT_EQ(grown_above(8 * MS - 1, 8 * MS), 5);
+	grown_above(8 * MS, 8 * MS);
+	/* What overtakes other packets is neither. */
+	req.reorders = 2 * SRDMA_REQ_REORDERS;
+	req.cwnd = 40;
+	req.acked_frac = 0;
+	srdma_req_note_progress(&req, 40, now);
+	EXPECT_EQ(req.cwnd, 45);
+}
+
 TEST(req_far__a_loss_leaves_a_long_path_full)
 {
 	begin_long();
@@ -534,6 +609,7 @@ TEST(req_far__a_loss_leaves_a_long_path_full)
 	left_of(100);
 	req.delay.holds = 90;
 	req.slow.win = 100 * SRDMA_SLOW_PACKET;
+	req.delay.top_ns = req.rtt_min_ns / 4 * 5;
 	srdma_req_slow_loss(&req);
 	EXPECT_EQ(req.slow.win, 80 * SRDMA_SLOW_PACKET);
 	/* Not if all that follows has to be sent again. */

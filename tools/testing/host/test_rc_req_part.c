@@ -330,6 +330,32 @@ TEST(req_part__answer_to_a_probe_says_what_is_lost)
 	expect_asks(4, 8, true);
 }
 
+/*
+ * Or it was only late, and so is what is asked for again: whatever comes next came soon,
+ * and trips would be taken to be as short as that for ever, and each part be asked for
+ * again. (One READ beside a TCP sent 2.5 packets for each that it needed.)
+ */
+TEST(req_part__late_answer_measures_no_trip)
+{
+	begin_two_parts(12);
+	req.srtt_ns = MS;
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(0, 4, true);
+	req.cwnd = 8;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT(!req.rtt_resend);
+	expect_asks(4, 8, true);
+	EXPECT(!req.rtt_timed || req.rtt_probe);
+	/* But no part begins here. */
+	begin_two_parts(12);
+	req.srtt_ns = MS;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(1, 4, true);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 1, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.rtt_resend);
+}
+
 /* Three READs of four, of which the first lacks a packet, which is asked for again. */
 static void begin_three_reads(void)
 {

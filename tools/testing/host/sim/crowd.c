@@ -36,7 +36,8 @@
 #define HELD		2048u
 #define TRAIN		64u		/* most packets */
 #define WAY		32768u		/* packets on a way; a power of two */
-#define DELAY_NS	30000u		/* to the other end, beside the queue */
+#define DELAY_NS	30000u		/* to the other end, beside the queue, */
+#define FAR_NS		25000000u	/* or where that is far, at 200 Mbit/s */
 #define START_NS	2000000u	/* within that all begin, or of every other seed */
 #define AT_ONCE_NS	1000u		/* as good as at once */
 
@@ -110,6 +111,7 @@ struct row {
  * @end_at: and ends
  * @room: bytes of the queue
  * @most: bytes that the line takes at once
+ * @delay_ns: to the other end, beside the queue
  * @bytes: in the queue
  * @free_at: when the line has taken the first train of it
  * @queue: what waits for the line
@@ -125,6 +127,7 @@ struct crowd {
 	u64 end_at;
 	u32 room;
 	u32 most;
+	u32 delay_ns;
 	u32 bytes;
 	u64 free_at;
 	struct way queue;
@@ -216,7 +219,7 @@ static void line_is_free(struct crowd *c)
 	c->bytes -= first_train(c);
 	do {
 		p = &c->queue.p[c->queue.out++ % WAY];
-		put(&c->there, p, c->now + DELAY_NS);
+		put(&c->there, p, c->now + c->delay_ns);
 	} while (p->left);
 	if (c->queue.in != c->queue.out)
 		c->free_at = c->now + line_ns(c, first_train(c));
@@ -247,7 +250,7 @@ static void transmit(struct crowd *c, struct packet *train, u32 count, bool data
 		send_train(c, train, count);
 	} else {
 		for (i = 0; i < count; i++)
-			put(&c->back, &train[i], c->now + DELAY_NS);
+			put(&c->back, &train[i], c->now + c->delay_ns);
 	}
 }
 
@@ -546,6 +549,7 @@ static void set_line(struct crowd *c)
 	} lines[] = {
 		{ 10, 5000, 30000, 4000, 8000 },
 		{ 100, 15000, 100000, 1000, 3000 },
+		{ 200, 15000, 250000, 4000, 4000 },
 		{ 1000, 125000, 500000, 250, 500 },
 	};
 	u32 i = 0;
@@ -554,6 +558,7 @@ static void set_line(struct crowd *c)
 		i++;
 	c->most = lines[i].most;
 	c->room = lines[i].room;
+	c->delay_ns = lines[i].mbit == 200 ? FAR_NS : DELAY_NS;
 	c->warm_at = lines[i].warm_ms * 1000000ull;
 	c->end_at = c->warm_at + lines[i].ms * 1000000ull;
 }
@@ -650,6 +655,7 @@ bool run_crowds(void)
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 16, 10, 0.95, 140, 1.02, A_QUEUE },
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 4, 100, 0.93, 60, 1.01, A_QUEUE },
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 16, 100, 0.93, 80, 1.02, A_QUEUE },
+		{ "WRITE 1000 KB", SRDMA_WR_WRITE, 1000 << 10, 4, 200, 0.7, 90, 1.02, A_QUEUE },
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 4, 1000, 0.92, 20, 1.01, A_QUEUE },
 		{ "WRITE 64 KB", SRDMA_WR_WRITE, 64 << 10, 16, 1000, 0.86, 20, 1.01, A_QUEUE },
 		{ "READ 64 KB", SRDMA_WR_READ, 64 << 10, 4, 10, 0.94, 120, 1.02, A_QUEUE },
