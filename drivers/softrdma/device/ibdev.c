@@ -334,16 +334,8 @@ static void set_node_guid(struct srdma_dev *dev)
 	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, mac);
 }
 
-/**
- * srdma_dev_create - allocate a device, not yet visible
- * @ndev: interface it will be on
- *
- * Return: the device, or an error: -EADDRINUSE when the RoCE port is taken.
- */
-struct srdma_dev *srdma_dev_create(struct net_device *ndev)
+static struct srdma_dev *create_in(struct net *net, struct net_device *ndev)
 {
-	/* It may move meanwhile: then the link finds no place there. */
-	struct net *net = dev_net(ndev);
 	struct srdma_dev *dev;
 	int err = -ENOMEM;
 
@@ -398,6 +390,36 @@ err_stats:
 err_dealloc:
 	ib_dealloc_device(&dev->ib);
 	return ERR_PTR(err);
+}
+
+/* It may move meanwhile, and the namespace go: then the link finds no place there. */
+static struct net *get_net_of(const struct net_device *ndev)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(ndev));
+	rcu_read_unlock();
+	return net;
+}
+
+/**
+ * srdma_dev_create - allocate a device, not yet visible
+ * @ndev: interface it will be on
+ *
+ * Return: the device, or an error: -EADDRINUSE when the RoCE port is taken.
+ */
+struct srdma_dev *srdma_dev_create(struct net_device *ndev)
+{
+	struct net *net = get_net_of(ndev);
+	struct srdma_dev *dev;
+
+	if (!net)
+		return ERR_PTR(-ENODEV);
+	/* From then on the end of the namespace waits for the device. */
+	dev = create_in(net, ndev);
+	put_net(net);
+	return dev;
 }
 
 /**
