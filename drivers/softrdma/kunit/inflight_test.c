@@ -127,6 +127,23 @@ static void flight__times_who_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
 }
 
+/* One that a queue refuses leaves at once. That is no reason to send more. */
+static void flight__grows_only_for_who_waits(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[64];
+	u32 n, i;
+
+	qp->inflight.limit = SZ_128K;
+	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+	KUNIT_ASSERT_EQ(test, fill_flight(test, skbs, 1), 1);
+	consume_skb(skbs[0]);
+	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
+	KUNIT_EXPECT_PTR_EQ(test, qp->inflight.timed, NULL);
+}
+
 /* What many see of one queue makes their shares equal, whatever they were. */
 static void flight__shares_a_queue(struct kunit *test)
 {
@@ -194,6 +211,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),
 	KUNIT_CASE(flight__times_who_waits),
+	KUNIT_CASE(flight__grows_only_for_who_waits),
 	KUNIT_CASE(flight__shares_a_queue),
 	KUNIT_CASE(flight__fits_a_queue_that_was_full),
 	KUNIT_CASE(flight__keeps_the_qp),

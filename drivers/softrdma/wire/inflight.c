@@ -116,18 +116,22 @@ static int most_of(struct srdma_inflight *inflight)
 /* struct srdma_inflight.timed: the next skb is to be timed. */
 #define TIME_NEXT	((const struct sk_buff *)1)
 
-/* An engine met the limit, and what was handed over after that has left now. */
+/*
+ * An engine met the limit, and what was handed over after that has left now. If none
+ * waits any more there is room enough: and what a queue refuses leaves at once, too.
+ */
 static void adapt_limit(struct srdma_inflight *inflight)
 {
+	bool waits = READ_ONCE(inflight->waiting);
 	int limit = limit_of(inflight);
 	u64 took, fits;
 
 	/* Pairs with srdma_inflight_add(). */
 	smp_rmb();
 	took = ktime_get_ns() - READ_ONCE(inflight->timed_at);
-	WRITE_ONCE(inflight->timed, READ_ONCE(inflight->waiting) ? TIME_NEXT : NULL);
+	WRITE_ONCE(inflight->timed, waits ? TIME_NEXT : NULL);
 	fits = div64_u64((u64)limit * INFLIGHT_NS, max(took, 1ull)) + INFLIGHT_STEP;
-	limit = clamp_t(u64, fits, limit / 2, limit * 2);
+	limit = clamp_t(u64, fits, limit / 2, waits ? limit * 2 : limit);
 	WRITE_ONCE(inflight->limit,
 		   clamp(limit, INFLIGHT_MIN, most_of(inflight)));
 }
