@@ -344,6 +344,16 @@ void srdma_req_slow_ends(struct srdma_rc_req *req);
 /* A path so long that what goes at once may overflow a queue that is not full, ns. */
 #define SRDMA_REQ_LONG_NS	8000000ull
 
+/* Trips that are longer by more wait in a queue, ns. */
+#define SRDMA_REQ_QUEUE_NS	2000000ull
+
+/* Is it so long, and has no queue? */
+static inline bool srdma_req_is_long(const struct srdma_rc_req *req)
+{
+	return req->rtt_min_ns >= SRDMA_REQ_LONG_NS &&
+	       req->srtt_ns <= req->rtt_min_ns + SRDMA_REQ_QUEUE_NS;
+}
+
 /* Are packets spread over the round trip? */
 static inline bool srdma_req_paces(const struct srdma_rc_req *req)
 {

@@ -144,8 +144,7 @@ void srdma_rc_req_congested(struct srdma_rc_req *req)
  */
 static bool is_far(const struct srdma_rc_req *req)
 {
-	return req->rtt_min_ns >= SRDMA_REQ_LONG_NS && req->slow.acked > FAST_FROM &&
-	       req->srtt_ns <= req->rtt_min_ns + STEP_NS;
+	return srdma_req_is_long(req) && req->slow.acked > FAST_FROM;
 }
 
 static u32 least_step(const struct srdma_rc_req *req)

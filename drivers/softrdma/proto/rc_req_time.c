@@ -58,12 +58,10 @@
 
 /*
  * Above ssthresh it grows by this part of what is acknowledged: an eighth; on a long path
- * by a quarter, as long as trips are not longer than without a queue, but by so many ns,
- * and what is sent stays in order.
+ * by a quarter, as long as it has no queue, and what is sent stays in order.
  */
 #define GROW_SHIFT	3
 #define GROW_LONG_SHIFT	2
-#define NO_QUEUE_NS	2000000ull
 
 /*
  * A timeout is to be seen no sooner than the local ACK timeout and no later
@@ -457,8 +455,7 @@ static u32 grow_shift(const struct srdma_rc_req *req)
 {
 	if (req->cwnd < req->ssthresh)
 		return 0;
-	if (req->rtt_min_ns >= SRDMA_REQ_LONG_NS && !srdma_req_order_changes(req) &&
-	    req->srtt_ns <= req->rtt_min_ns + NO_QUEUE_NS)
+	if (srdma_req_is_long(req) && !srdma_req_order_changes(req))
 		return GROW_LONG_SHIFT;
 	return GROW_SHIFT;
 }

@@ -318,15 +318,21 @@ TEST(req_part__rest_of_an_answer)
 	EXPECT(req.srtt_ns || req.rtt_min_ns);
 }
 
-/* Its first packet is enough to ask for what was asked for before. */
-TEST(req_part__answer_to_a_probe_says_what_is_lost)
+/* Of @packets in parts of four nothing came before a probe, and then the first packet. */
+static void begin_probed(uint32_t packets)
 {
-	begin_two_parts(8);
+	begin_two_parts(packets);
 	req.srtt_ns = MS;
 	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
 	expect_asks(0, 4, true);
 	req.cwnd = 8;
 	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+}
+
+/* Its first packet is enough to ask for what was asked for before. */
+TEST(req_part__answer_to_a_probe_says_what_is_lost)
+{
+	begin_probed(8);
 	expect_asks(4, 8, true);
 }
 
@@ -337,12 +343,7 @@ TEST(req_part__answer_to_a_probe_says_what_is_lost)
  */
 TEST(req_part__late_answer_measures_no_trip)
 {
-	begin_two_parts(12);
-	req.srtt_ns = MS;
-	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
-	expect_asks(0, 4, true);
-	req.cwnd = 8;
-	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	begin_probed(12);
 	EXPECT(!req.rtt_resend);
 	expect_asks(4, 8, true);
 	EXPECT(!req.rtt_timed || req.rtt_probe);

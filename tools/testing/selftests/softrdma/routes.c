@@ -220,6 +220,25 @@ static int uc_end(struct uc_writer *writer)
 	return ibv_destroy_qp(writer->qp) ?: ibv_dereg_mr(writer->mr);
 }
 
+/* All of it through a tbf; by how much @counter has grown then, or -1. */
+static int64_t uc_write_behind(const struct verbs_set *set, const char *tbf,
+			       const char *counter)
+{
+	static struct uc_writer writer;
+	int64_t before = counters_get(counter);
+	char add[128];
+	struct ibv_wc wc;
+	bool done;
+
+	snprintf(add, sizeof(add), "tc qdisc add dev " WIRE_NETDEV " root tbf %s", tbf);
+	if (uc_begin(&writer, set) || topo_run(add) || uc_post(&writer))
+		return -1;
+	done = peer_completes(writer.set.cq, &wc) && !wc.status;
+	if (uc_end(&writer) || topo_run("tc qdisc del dev " WIRE_NETDEV " root") || !done)
+		return -1;
+	return counters_get(counter) - before;
+}
+
 /* In a queue that is slow. */
 TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 {
@@ -247,42 +266,24 @@ TEST_F(peer, no_more_is_in_flight_than_there_is_room)
 /* Others may share it, and want their part of it. */
 TEST_F(peer, who_waits_long_in_a_queue_has_less_of_it)
 {
-	int64_t busy = counters_get("tx_busy");
-	static struct uc_writer writer;
+	int64_t busy = uc_write_behind(&self->peer.set,
+				       "rate 40mbit burst 100kb limit 4mb", "tx_busy");
 
-	ASSERT_EQ(0, uc_begin(&writer, &self->peer.set));
-	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
-			      "rate 40mbit burst 100kb limit 4mb"));
-	ASSERT_EQ(0, uc_post(&writer));
-	ASSERT_TRUE(peer_completes(writer.set.cq, &self->wc));
-	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
-	busy = counters_get("tx_busy") - busy;
 	TH_LOG("waited %ld times in 1 MB", (long)busy);
 	/* With half of 128 KB less each time it would be less than half as often. */
 	EXPECT_LT(14, busy);
-	EXPECT_EQ(0, uc_end(&writer));
-	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
 }
 
 /* What a queue refuses says how short it is: the rest of a message waits for room. */
 TEST_F(peer, a_queue_that_is_full_gets_no_more)
 {
-	int64_t dropped = counters_get("tx_dropped");
-	static struct uc_writer writer;
+	int64_t dropped = uc_write_behind(&self->peer.set,
+					  "rate 40mbit burst 10kb limit 100kb", "tx_dropped");
 
-	ASSERT_EQ(0, uc_begin(&writer, &self->peer.set));
-	ASSERT_EQ(0, topo_run("tc qdisc add dev " WIRE_NETDEV " root tbf "
-			      "rate 40mbit burst 10kb limit 100kb"));
-	ASSERT_EQ(0, uc_post(&writer));
-	ASSERT_TRUE(peer_completes(writer.set.cq, &self->wc));
-	EXPECT_EQ(IBV_WC_SUCCESS, self->wc.status);
-	dropped = counters_get("tx_dropped") - dropped;
 	TH_LOG("%ld packets of 1 MB dropped", (long)dropped);
 	/* The rest of one burst, which was built before the first was refused. */
 	EXPECT_LT(0, dropped);
 	EXPECT_GE(64, dropped);
-	EXPECT_EQ(0, uc_end(&writer));
-	EXPECT_EQ(0, topo_run("tc qdisc del dev " WIRE_NETDEV " root"));
 }
 
 /* What the host knows of where the peer is may be old; it asks after this. */
