@@ -72,17 +72,24 @@ static void flight__waits_and_wakes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, srdma_inflight_has_room(qp, &qp->send));
 }
 
+static void land_all(struct sk_buff **skbs, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		consume_skb(skbs[i]);
+}
+
 /* Fills it, and lets all of it leave, @ns after it came; returns how many. */
 static u32 land_after(struct kunit *test, u64 ns)
 {
 	struct srdma_qp *qp = test->priv;
 	struct sk_buff *skbs[64];
-	u32 n, i;
+	u32 n;
 
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	qp->inflight.timed_at -= ns;
-	for (i = 0; i < n; i++)
-		consume_skb(skbs[i]);
+	land_all(skbs, n);
 	return n;
 }
 
@@ -115,14 +122,13 @@ static void flight__times_who_waits(struct kunit *test)
 {
 	struct srdma_qp *qp = test->priv;
 	struct sk_buff *skbs[2];
-	u32 n, i, k;
+	u32 n, i;
 
 	qp->inflight.limit = SZ_128K;
 	for (i = 0; i < 10; i++) {
 		n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 		qp->inflight.timed_at -= NSEC_PER_SEC;
-		for (k = 0; k < n; k++)
-			consume_skb(skbs[k]);
+		land_all(skbs, n);
 	}
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
 }
@@ -132,12 +138,11 @@ static void flight__grows_only_for_who_waits(struct kunit *test)
 {
 	struct srdma_qp *qp = test->priv;
 	struct sk_buff *skbs[64];
-	u32 n, i;
+	u32 n;
 
 	qp->inflight.limit = SZ_128K;
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
-	for (i = 0; i < n; i++)
-		consume_skb(skbs[i]);
+	land_all(skbs, n);
 	KUNIT_ASSERT_EQ(test, fill_flight(test, skbs, 1), 1);
 	consume_skb(skbs[0]);
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
@@ -170,8 +175,7 @@ static void flight__fits_a_queue_that_was_full(struct kunit *test)
 	qp->inflight.limit = SZ_512K;
 	n = fill_flight(test, skbs, 8);
 	srdma_inflight_refused(qp);
-	for (i = 0; i < n; i++)
-		consume_skb(skbs[i]);
+	land_all(skbs, n);
 	for (i = 0; i < 100; i++)
 		KUNIT_EXPECT_LE(test, land_after(test, 0), 7);
 
@@ -200,8 +204,7 @@ static void flight__keeps_the_qp(struct kunit *test)
 	refcount_set(&qp->refs, 2);
 	srdma_inflight_begin(qp);
 	n = fill_flight(test, skbs, 2);
-	for (i = 0; i < n; i++)
-		consume_skb(skbs[i]);
+	land_all(skbs, n);
 	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 2);
 	srdma_inflight_end(qp);
 	KUNIT_EXPECT_EQ(test, refcount_read(&qp->refs), 1);
