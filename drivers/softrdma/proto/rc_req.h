@@ -71,6 +71,7 @@
  * @cut: READ: what follows @high is lost as well
  * @part: READ: each of its requests asks for so many packets, an exponent of 2;
  *	SRDMA_MSG_WHOLE if one asks for all
+ * @from: READ: those do so from this packet on; what is in front has come
  * @parts: READ: parts of it were asked for, so an answer may end inside it
  * @passed: READ, atomic, FLUSH: a response came that proves its own to be lost,
  *	unless the network changes the order
@@ -91,6 +92,7 @@ struct srdma_rc_msg {
 	u32 asked;
 	u32 far;
 	u32 guard;
+	u32 from;
 	u8 op;
 	u8 flags;
 	bool lost;

@@ -212,7 +212,7 @@ static void ask_for_missing(struct srdma_rc_req *req, u32 idx, u32 pos,
 			    struct srdma_rc_again *again, u64 now)
 {
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
-	u32 end = min(msg->npsn, ((pos >> msg->part) + 1) << msg->part);
+	u32 end = srdma_msg_part_end(msg, pos);
 
 	if (!msg->answered && !msg->lost)
 		srdma_req_ask_again(req, idx, now);

@@ -2,10 +2,12 @@
 /*
  * Requests for READs: which packets of an answer each asks for.
  *
- * As long as nothing is lost, one request asks for all, as programs expect it. After a
- * loss the answer has to fit into the window, as what is sent does. A READ that is begun
- * then is asked for in parts, each by a request of its own: to the peer it is as many
- * READs. And what is lost of an answer is asked for again as the window allows.
+ * As long as nothing is lost, one request asks for all, as programs expect it. But if the
+ * first READ of a connection is longer than the window before the first answer, one asks
+ * for that, and another one, when that has come, for the rest. After a loss the answer has
+ * to fit into the window, as what is sent does. A READ that is begun then is asked for in
+ * parts, each by a request of its own: to the peer it is as many READs. And what is lost of
+ * an answer is asked for again as the window allows.
  *
  * A request that is sent again asks for nothing outside the first one, since the peer
  * remembers each by itself (9.7.5.1); and for no less, unless that has come: to a peer
@@ -23,7 +25,7 @@
 
 u32 srdma_req_requests_of(const struct srdma_rc_msg *msg)
 {
-	return msg->op == SRDMA_WR_READ ? ((msg->npsn - 1) >> msg->part) + 1 : 1;
+	return msg->op == SRDMA_WR_READ ? ((msg->npsn - msg->from - 1) >> msg->part) + 1 : 1;
 }
 
 /* Of the oldest READ those are over whose data has come. */
@@ -33,7 +35,7 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
 
 	if (req->una == req->fresh || msg->op != SRDMA_WR_READ)
 		return req->rd_out;
-	return req->rd_out - (msg->done >> req->mtu_shift >> msg->part);
+	return req->rd_out - (((msg->done >> req->mtu_shift) - msg->from) >> msg->part);
 }
 
 /* What losses leave of a path lets less than a byte pass in so many ns: 8 MB/s. */
@@ -44,7 +46,7 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
 #define COUNTS_UP_TO	4096
 
 /* Parts of them: if more is asked for again, a queue is overfilled; if less, not. */
-#define FILLS_PART	2
+#define FILLS_PART	8
 #define FITS_PART	256
 
 /*
@@ -88,15 +90,19 @@ bool srdma_req_is_narrow(const struct srdma_rc_req *req)
 /*
  * Two requests fill the window, if the peer answers two; or four, as long as congestion
  * is notified, when it changes often, and of an answer for which there is no room just
- * now nothing is asked for.
+ * now nothing is asked for. Before a round trip is known, one does.
  */
 u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *msg,
 		     u32 packets)
 {
-	packets /= clamp_t(u32, req->max_rd_atomic, 1,
-			   srdma_req_is_slow(req) ? 4 : 2);
-	if (msg->op != SRDMA_WR_READ || !srdma_req_is_narrow(req) ||
-	    msg->npsn <= packets)
+	u32 rest = msg->npsn - msg->from;
+
+	if (srdma_req_is_narrow(req))
+		packets /= clamp_t(u32, req->max_rd_atomic, 1,
+				   srdma_req_is_slow(req) ? 4 : 2);
+	else if (!srdma_req_knows_no_trip(req))
+		return SRDMA_MSG_WHOLE;
+	if (msg->op != SRDMA_WR_READ || rest <= packets)
 		return SRDMA_MSG_WHOLE;
 	return ilog2(max(packets, 1u));
 }
@@ -104,17 +110,15 @@ u8 srdma_req_part_of(const struct srdma_rc_req *req, const struct srdma_rc_msg *
 /*
  * The oldest READ is asked for the next part, and what was asked for has come: the window
  * may be another one than when the READ was begun. An answer that is longer than the
- * window finds no room in a queue that others keep full. What counts is how many parts
- * of this length there would have been.
+ * window finds no room in a queue that others keep full. Requests that were answered
+ * count no longer.
  */
 noinline void srdma_req_part_anew(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 				  u32 packets)
 {
-	u32 pos = srdma_psn_dist(msg->psn, req->cur_psn);
-	u8 part = srdma_req_part_of(req, msg, packets);
-
-	msg->part = min_t(u8, part, ilog2(pos & -pos));
-	req->rd_out = pos >> msg->part;
+	msg->from = srdma_psn_dist(msg->psn, req->cur_psn);
+	msg->part = srdma_req_part_of(req, msg, packets);
+	req->rd_out = 0;
 }
 
 /*
@@ -136,7 +140,7 @@ static u32 packets_from(const struct srdma_rc_req *req,
 		end = srdma_req_hole_end(req, msg, pos);
 	if (again)
 		end = min(end, srdma_psn_dist(msg->psn, srdma_msg_sent_end(req, msg)));
-	return min(end, ((pos >> msg->part) + 1) << msg->part) - pos;
+	return min(end, srdma_msg_part_end(msg, pos)) - pos;
 }
 
 u32 srdma_req_answer_packets(const struct srdma_rc_req *req,

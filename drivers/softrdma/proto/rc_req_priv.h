@@ -94,7 +94,15 @@ static inline u32 srdma_msg_sent_end(const struct srdma_rc_req *req,
 /* Does a request of this READ begin with its packet @pos? */
 static inline bool srdma_msg_part_begins(const struct srdma_rc_msg *msg, u32 pos)
 {
-	return !(pos & ((1u << msg->part) - 1));
+	return !((pos - msg->from) & ((1u << msg->part) - 1));
+}
+
+/* Behind the last packet of the request that asks for packet @pos of this READ. */
+static inline u32 srdma_msg_part_end(const struct srdma_rc_msg *msg, u32 pos)
+{
+	u32 parts = ((pos - msg->from) >> msg->part) + 1;
+
+	return min(msg->npsn, msg->from + (parts << msg->part));
 }
 
 /* rc_req.c */
@@ -121,6 +129,12 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now);
 /* The window does not make trains shorter than this, packets. */
 #define SRDMA_REQ_TRAIN_FLOOR	8u
 
+/* Nothing has been answered yet, or not so that it says how long that took. */
+static inline bool srdma_req_knows_no_trip(const struct srdma_rc_req *req)
+{
+	return unlikely(!req->srtt_ns) && req->win_first < req->win_max;
+}
+
 /*
  * As long as no round trip is known, the first packet goes alone and asks: what follows
  * may overflow a queue whose length nobody knows, and what of it gets through would have
@@ -128,8 +142,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now);
  */
 static inline bool srdma_req_feels_the_way(const struct srdma_rc_req *req, u32 psn)
 {
-	return unlikely(!req->srtt_ns) && psn == req->una_psn &&
-	       req->win_first < req->win_max;
+	return srdma_req_knows_no_trip(req) && psn == req->una_psn;
 }
 
 /* The burst at @psn of message @idx, of at most @max packets. */

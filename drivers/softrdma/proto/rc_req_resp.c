@@ -603,7 +603,7 @@ static noinline void placed_in_part(struct srdma_rc_req *req,
 		srdma_req_overtaken(req);
 	/* It was only late: then all is coming that was asked for with it. */
 	if (end > msg->far)
-		msg->far = min(msg->npsn, ((at >> msg->part) + 1) << msg->part);
+		msg->far = srdma_msg_part_end(msg, at);
 	srdma_req_keep(req, msg, at, end - at);
 	msg->answered = msg->done == msg->len;
 	if (behind)

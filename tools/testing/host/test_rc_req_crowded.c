@@ -39,16 +39,14 @@ TEST(req_crowded__parts_are_as_short_as_the_window_has_become)
 	answer(8, 9);
 	answer(9, 10);
 	answer(10, 11);
-	/* And as long; but they begin where parts of that length do. */
+	/* And as long, wherever they begin. */
 	narrow_to(8);
-	expect_asks(11, 12, false);
-	answer(11, 12);
-	expect_asks(12, 16, false);
-	expect_asks(16, 20, false);
-	answer(12, 16);
-	answer(16, 20);
-	expect_asks(20, 22, false);
-	answer(20, 22);
+	expect_asks(11, 15, false);
+	expect_asks(15, 19, false);
+	answer(11, 15);
+	expect_asks(19, 22, false);
+	answer(15, 19);
+	answer(19, 22);
 	expect_retired(0, SRDMA_ST_OK);
 	EXPECT_EQ(req.rd_out, 0);
 }

@@ -43,6 +43,70 @@ TEST(req_part__two_fill_the_window)
 	EXPECT_EQ(req.rd_out, 0);
 }
 
+/* Nothing is known of the path, and up to @packets may be in flight then. */
+static void begin_unknown(uint32_t packets)
+{
+	struct srdma_rc_req_attr a = usual;
+
+	a.first_inflight = packets * MTU;
+	begin(&a);
+}
+
+TEST(req_part__begins_with_the_first_window)
+{
+	begin_unknown(8);
+	push(SRDMA_WR_READ, 40 * MTU, 0);
+	push(SRDMA_WR_READ, 40 * MTU, 0);
+	expect_asks(0, 8, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	/* The rest goes when that has come, in one request. */
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT(req.srtt_ns);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	pkt.more = 6;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 1, 7 * MTU), SRDMA_REQ_PLACE);
+	pkt.more = 0;
+	expect_asks(8, 40, false);
+	/* And then whatever there is. */
+	send_one();
+	expect_burst(40, 1, 0, 40 * MTU, SRDMA_RC_READ_REQ);
+	answer(8, 40);
+	expect_retired(0, SRDMA_ST_OK);
+	EXPECT_EQ(req.rd_out, 1);
+}
+
+TEST(req_part__no_longer_than_the_first_window_is_whole)
+{
+	begin_unknown(8);
+	push(SRDMA_WR_READ, MTU, 0);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	expect_asks(0, 1, false);
+	send_one();
+	expect_burst(1, 1, 0, 8 * MTU, SRDMA_RC_READ_REQ);
+}
+
+/* If the path shows to be narrow meanwhile, the rest goes in parts as well. */
+TEST(req_part__begins_with_the_first_window_and_goes_on_in_parts)
+{
+	begin_unknown(8);
+	push(SRDMA_WR_READ, 40 * MTU, 0);
+	expect_asks(0, 8, false);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	pkt.more = 5;
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 2, 6 * MTU), SRDMA_REQ_PLACE);
+	pkt.more = 0;
+	req.ssthresh = 6;
+	req.cwnd = 6;
+	expect_asks(1, 2, true);
+	answer(1, 2);
+	expect_asks(8, 10, false);
+	expect_asks(10, 12, false);
+	expect_asks(12, 14, false);
+	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
+	answer(8, 10);
+	EXPECT_EQ(req.rd_out - srdma_req_unanswered(&req), 1);
+}
+
 /* Packets that nobody asked for yet, joined to the last of those that were, are ghosts. */
 TEST(req_part__run_ends_with_what_was_asked_for)
 {
@@ -78,8 +142,10 @@ TEST(req_part__waits_for_a_resource)
 	expect_asks(0, 8, false);
 	req.cwnd = 32;
 	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
+	req.cwnd = 8;
 	answer(0, 8);
 	expect_asks(8, 16, false);
+	req.cwnd = 32;
 	EXPECT_EQ(next(), SRDMA_NEXT_RD_ATOMIC);
 	answer(8, 16);
 	expect_asks(16, 20, false);
@@ -205,22 +271,19 @@ TEST(req_part__of_a_long_path_that_is_overfilled)
 	req.rtt_min_ns = 2 * MS;
 	/* A few say nothing. */
 	srdma_req_count_asked(&req, 1023, false);
-	srdma_req_count_asked(&req, 513, true);
+	srdma_req_count_asked(&req, 129, true);
 	EXPECT(is_whole(100));
-	srdma_req_count_asked(&req, 3, false);
+	srdma_req_count_asked(&req, 9, false);
 	EXPECT(is_whole(100));
 	srdma_req_count_asked(&req, 1, true);
 	EXPECT(!is_whole(100));
 	/* As long as some of it is lost, of what is asked for now. */
-	srdma_req_count_asked(&req, 3070, false);
+	srdma_req_count_asked(&req, 3064, false);
 	EXPECT(!is_whole(100));
 	for (i = 0; i < 4; i++) {
 		EXPECT(!is_whole(100));
 		srdma_req_count_asked(&req, 2048, false);
 	}
-	EXPECT(!is_whole(100));
-	for (i = 0; i < 4; i++)
-		srdma_req_count_asked(&req, 2048, false);
 	EXPECT(is_whole(100));
 	EXPECT(!req.overfills);
 }
