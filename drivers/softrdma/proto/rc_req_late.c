@@ -30,8 +30,6 @@ static void take_loss_back(struct srdma_rc_req *req)
 	u32 before = min(req->cwnd_before, req->win_top);
 
 	srdma_req_delay_not_lost(req);
-	/* Then nothing waits for the next burst to be due any more. */
-	srdma_req_rearm(req);
 	if (before <= req->cwnd || srdma_req_is_slow(req) ||
 	    (srdma_req_delay_is_slow_line(req) && !srdma_req_order_changes(req)))
 		return;

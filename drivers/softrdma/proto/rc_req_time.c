@@ -606,6 +606,8 @@ noinline void srdma_req_end_rnr_wait(struct srdma_rc_req *req, u64 now)
 enum srdma_req_timer srdma_rc_req_timeout(struct srdma_rc_req *req, u64 now)
 {
 	srdma_rc_req_settle(req, now);
+	/* Of what is complete nothing is asked for, whatever the timer was set for. */
+	srdma_req_rearm(req);
 	if (!req->deadline || now < req->deadline)
 		return SRDMA_TIMER_EARLY;
 	if (req->rnr_until) {

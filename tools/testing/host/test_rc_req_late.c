@@ -358,6 +358,50 @@ TEST(req_late__order_does_not_change_for_old_copies)
 	EXPECT_EQ(req.reorders, 0);
 }
 
+/* All of three messages is complete, and the next burst would wait for a millisecond. */
+static void begin_paced(void)
+{
+	uint32_t i;
+
+	begin(NULL);
+	for (i = 0; i < 3; i++)
+		push(SRDMA_WR_SEND, 1, SRDMA_WR_SIGNALED);
+	EXPECT_EQ(send_all(), 3);
+	ack(2);
+	req.delay.full_ns = 3 * MS;
+	req.slow.win = SRDMA_SLOW_PACKET;
+	req.slow.pace_at = now + 1 * MS;
+	srdma_req_rearm(&req);
+	EXPECT_EQ(req.deadline, now + 1 * MS);
+}
+
+/* Nothing is sent that is of no message: the peer would take it for the next one. */
+static void expect_silence_after(uint64_t ns)
+{
+	now += ns;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_EARLY);
+	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
+	EXPECT(!req.probe_due);
+}
+
+/* Where the order shows to change, pacing ends, and so does the timer for it. */
+TEST(req_late__what_is_complete_is_not_asked_for)
+{
+	begin_paced();
+	req.reorders = 2 * SRDMA_REQ_REORDERS - 1;
+	EXPECT_EQ(ack(0), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.slow.win, 0);
+	EXPECT_EQ(req.deadline, 0);
+	expect_silence_after(1 * MS);
+}
+
+TEST(req_late__an_old_timer_asks_for_nothing)
+{
+	begin_paced();
+	srdma_req_slow_ends(&req);
+	expect_silence_after(1 * MS);
+}
+
 /* What fills a hole that was not asked for was overtaken by what came behind it. */
 TEST(req_late__what_comes_unasked_was_overtaken)
 {

@@ -388,6 +388,10 @@ static bool try_send(struct sim *s, struct node *n,
 			  NULL);
 		return false;
 	}
+	SIM_CHECK(s, b->idx - n->req.una < n->req.head - n->req.una &&
+		     srdma_psn_dist(b->msg->psn, b->b.psn) < b->msg->npsn,
+		  "%c sends PSN %u, which is not of WR %u", 'A' + n->id,
+		  b->b.psn, b->idx);
 	if (n->req.una >= n->refused)
 		n->refused = 0;
 	SIM_CHECK(s, !n->refused || b->idx < n->refused,
@@ -442,6 +446,9 @@ void requester_run(struct sim *s, struct node *n)
 	watch(n);
 	/* and behind all bursts. */
 	srdma_rc_req_settle(&n->req, s->now);
+	SIM_CHECK(s, !n->req.deadline || n->req.rnr_until || n->req.slow.pace_at ||
+		     srdma_rc_req_unanswered(&n->req),
+		  "%c waits for nothing", 'A' + n->id);
 	set_timer(s, n);
 	if (n->sqd && srdma_rc_req_drained(&n->req))
 		drained(s, n);
