@@ -51,12 +51,13 @@
 #define FORGET_MOST	(4 * SRDMA_SLOW_PACKET)
 
 /*
- * A quarter of the queue is to be left to others; and half a part of it more for each packet
- * in flight, of up to so many.
+ * A quarter of the queue is to be left to others; and a part of it more for each packet in
+ * flight beyond so many, up to three quarters.
  */
 #define SPARE_PARTS	256u
 #define SPARE_LEAST	64u
-#define SPARE_UP_TO	256u
+#define SPARE_MOST	192u
+#define SPARE_FROM	24u
 
 bool srdma_req_delay_is_slow_line(const struct srdma_rc_req *req)
 {
@@ -204,7 +205,8 @@ static u64 too_long(const struct srdma_rc_req *req)
 	u32 left = SPARE_LEAST;
 
 	if (req->rtt_min_ns < NEAR_NS)
-		left += min(req->slow.win / SRDMA_SLOW_PACKET, SPARE_UP_TO) / 2;
+		left = clamp(SPARE_LEAST - SPARE_FROM + req->slow.win / SRDMA_SLOW_PACKET,
+			     SPARE_LEAST, SPARE_MOST);
 	return full - room * left / SPARE_PARTS;
 }
 

@@ -202,8 +202,12 @@ TEST(req_delay__who_has_much_in_flight_gives_way_sooner)
 {
 	EXPECT(!gives_way(1, 16 * MS));
 	EXPECT(gives_way(1, 16 * MS + 1));
-	EXPECT(!gives_way(64, 14 * MS));
-	EXPECT(gives_way(64, 14 * MS + 1));
+	EXPECT(!gives_way(24, 16 * MS));
+	EXPECT(gives_way(24, 16 * MS + 1));
+	EXPECT(!gives_way(56, 14 * MS));
+	EXPECT(gives_way(56, 14 * MS + 1));
+	EXPECT(!gives_way(152, 8 * MS));
+	EXPECT(gives_way(152, 8 * MS + 1));
 	EXPECT(!gives_way(1000, 8 * MS));
 	EXPECT(gives_way(1000, 8 * MS + 1));
 }
@@ -631,7 +635,7 @@ TEST(req_delay__steps_are_long_where_trips_are_short)
 {
 	EXPECT_EQ(grown_in(5 * MS, 100), PACKET);
 	EXPECT_EQ(grown_in(2500 * US, 100), 4 * PACKET);
-	EXPECT_EQ(grown_in(10 * MS, 100), PACKET / 4);
+	EXPECT_EQ(grown_in(10 * MS, 24), PACKET / 4);
 	/* But nobody grows by more than an eighth. */
 	EXPECT_EQ(grown_in(2500 * US, 16), 2 * PACKET);
 }
