@@ -19,7 +19,7 @@ FUZZ := tools/testing/fuzz
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
-	compile-matrix fuzz fuzz-users vm-test debug-test vm-mutants foreign demo test bench \
+	compile-matrix fuzz fuzz-users vm-test debug-test starve vm-mutants foreign demo test bench \
 	bench-crc bench-cpus bench-crowd bench-scale bench-smp docs install modules_install clean \
 	distclean
 
@@ -67,6 +67,9 @@ Testing, from cheap to dear
   make vm-test           selftests in a booted kernel
                          KERNEL=6.1 (default) or another; T=pattern for some;
                          T=foreign for the quick part of "make foreign"
+  make starve            traffic whose every byte is checked, in several guests at
+                         once, so that CPUs are scarce; [KERNEL=6.1] [ROUNDS=10]
+                         [T=programs]
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
   make vm-mutants        do the selftests notice faults planted in the driver?
                          T='name pattern' for some
@@ -205,6 +208,10 @@ foreign:
 
 debug-test:
 	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
+
+starve:
+	@scripts/starve $(if $(KERNEL),--kernel $(KERNEL)) \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(T),-- $(T))
 
 vm-mutants:
 	@scripts/deps build vm

@@ -181,8 +181,6 @@ noinline void srdma_req_delay_not_lost(struct srdma_rc_req *req)
 		return;
 	req->delay.full_ns = 0;
 	srdma_req_slow_ends(req);
-	/* Nothing waits for the next burst to be due any more, nor does a timer. */
-	srdma_req_rearm(req);
 }
 
 noinline bool srdma_req_delay_matters(const struct srdma_rc_req *req)

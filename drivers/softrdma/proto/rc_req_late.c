@@ -21,6 +21,13 @@
 /* More does not count. */
 #define REORDERS_MOST	(4 * SRDMA_REQ_REORDERS)
 
+static void forget_the_queue(struct srdma_rc_req *req)
+{
+	srdma_req_delay_not_lost(req);
+	/* Nothing waits for the next burst to be due any more, nor does a timer. */
+	srdma_req_rearm(req);
+}
+
 /*
  * It was no loss, and the window is as it was. But on a line that is slow, or that many
  * share, not all else was late, too: unless this happens all the time.
@@ -29,7 +36,7 @@ static void take_loss_back(struct srdma_rc_req *req)
 {
 	u32 before = min(req->cwnd_before, req->win_top);
 
-	srdma_req_delay_not_lost(req);
+	forget_the_queue(req);
 	if (before <= req->cwnd || srdma_req_is_slow(req) ||
 	    (srdma_req_delay_is_slow_line(req) && !srdma_req_order_changes(req)))
 		return;
@@ -44,7 +51,7 @@ noinline void srdma_req_overtaken(struct srdma_rc_req *req)
 {
 	req->reorders = min(req->reorders + SRDMA_REQ_REORDERS, REORDERS_MOST);
 	if (srdma_req_order_changes(req))
-		srdma_req_delay_not_lost(req);
+		forget_the_queue(req);
 }
 
 noinline void srdma_req_came_twice(struct srdma_rc_req *req, u32 psn)
