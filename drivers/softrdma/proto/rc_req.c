@@ -607,7 +607,7 @@ enum srdma_req_next srdma_rc_req_next(struct srdma_rc_req *req, u64 now,
 		if (!srdma_req_outstanding(req) && req->una == req->cur)
 			srdma_req_part_anew(req, msg, window(req));
 		/* When what is in flight has come, all of the rest. */
-		else if (!srdma_req_is_narrow(req))
+		else if (srdma_req_outstanding(req) && !srdma_req_is_narrow(req))
 			return SRDMA_NEXT_WINDOW;
 		if (srdma_req_unanswered(req) >= req->max_rd_atomic)
 			return SRDMA_NEXT_RD_ATOMIC;

@@ -38,7 +38,8 @@
 /*
  * And until the peer has answered for the first time: of many connections that
  * start together, the last one must get its first answer before its retries are
- * used up. Until that answer they take the least time that they may.
+ * used up. Until that answer they take the least time that they may. A READ that is
+ * longer begins with so much.
  */
 #define FIRST_INFLIGHT	SZ_64K
 
