@@ -269,3 +269,4 @@ DOOR(srdma_store_uninit);
 #include "proto/rc_resp_hold.c"
 #include "proto/rc_resp_out.c"
 #include "proto/uc.c"
+#include "proto/uc_rate.c"

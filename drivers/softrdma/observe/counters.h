@@ -60,7 +60,7 @@
  * @SRDMA_STAT_CE: packets that had met congestion on their way
  * @SRDMA_STAT_CNP_SENT: congestion notifications sent
  * @SRDMA_STAT_CNP_HANDLED: those received, and followed
- * @SRDMA_STAT_CNP_IGNORED: those received of a QP that has no way to follow them
+ * @SRDMA_STAT_CNP_IGNORED: those received of a datagram QP, which has no way to follow them
  * @SRDMA_STAT_RX_BAD: + enum srdma_parse: packets that are none
  * @SRDMA_STAT_RESP: + enum srdma_req_resp: what responses were
  * @SRDMA_STAT_TIMER: + enum srdma_req_timer: what timeouts were

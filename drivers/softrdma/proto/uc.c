@@ -32,6 +32,7 @@ void srdma_uc_req_set_mtu(struct srdma_uc_req *req, u32 mtu)
 {
 	req->mtu = mtu;
 	req->mtu_shift = ilog2(mtu);
+	srdma_uc_rate_set_mtu(&req->rate, mtu);
 }
 
 static bool is_local(const struct srdma_rc_msg *msg)
@@ -51,6 +52,8 @@ static void fill_uc_burst(const struct srdma_uc_req *req,
 	/* One packet needs no limit, as all datagrams are. */
 	if (msg->len > req->mtu)
 		most = srdma_burst_most(limit, msg->op, pos, req->mtu_shift);
+	if (req->rate.rate)
+		most = min(most, srdma_uc_rate_burst(&req->rate));
 	srdma_burst_cut(b, req->qpt, msg->op, msg->len, pos, most,
 			req->mtu_shift);
 	b->psn = req->psn;
@@ -68,12 +71,13 @@ static void stop(struct srdma_uc_req *req)
 	req->offset = 0;
 }
 
-enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
+enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req, u64 now,
 				      const struct srdma_burst_limit *limit,
 				      struct srdma_rc_burst *out)
 {
 	struct srdma_rc_msg *msg;
 
+	req->rate.wake_at = 0;
 	if (req->mode == SRDMA_REQ_ERROR)
 		return SRDMA_NEXT_ERROR;
 	if (req->cur == req->head)
@@ -93,12 +97,14 @@ enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
 			return SRDMA_NEXT_ORDER;
 		return SRDMA_NEXT_LOCAL;
 	}
+	if (srdma_uc_rate_waits(&req->rate, now))
+		return SRDMA_NEXT_PACE;
 	fill_uc_burst(req, limit, out);
 	return SRDMA_NEXT_SEND;
 }
 
 void srdma_uc_req_sent(struct srdma_uc_req *req,
-		       const struct srdma_rc_burst *burst)
+		       const struct srdma_rc_burst *burst, u64 now)
 {
 	struct srdma_rc_msg *msg = burst->msg;
 	const struct srdma_burst *b = &burst->b;
@@ -110,6 +116,7 @@ void srdma_uc_req_sent(struct srdma_uc_req *req,
 	}
 	msg->npsn += b->count;
 	msg->done++;
+	srdma_uc_rate_sent(&req->rate, b->count, b->len, now);
 	req->psn = srdma_psn_add(b->psn, b->count);
 	req->offset = b->offset + b->len;
 	req->begun = req->offset < msg->len;

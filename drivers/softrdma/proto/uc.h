@@ -13,6 +13,7 @@
 #include "burst.h"
 #include "rc_req.h"
 #include "rc_resp.h"
+#include "uc_rate.h"
 
 /**
  * struct srdma_uc_req - sending side of a UC, UD or GSI QP
@@ -35,6 +36,7 @@
  *	is flushed
  * @fail_idx: message that failed
  * @fail_status: enum srdma_status of it
+ * @rate: how fast it sends; that of a datagram QP never changes
  */
 struct srdma_uc_req {
 	void *base;
@@ -55,6 +57,7 @@ struct srdma_uc_req {
 	bool failed;
 	u32 fail_idx;
 	u8 fail_status;
+	struct srdma_uc_rate rate;
 };
 
 static inline struct srdma_rc_msg *
@@ -90,10 +93,10 @@ static inline void srdma_uc_req_push(struct srdma_uc_req *req)
 }
 
 /*
- * What to send now: SRDMA_NEXT_SEND, _LOCAL, _EMPTY, _SQD, _ORDER or _ERROR;
- * used like srdma_rc_req_next().
+ * What to send now: SRDMA_NEXT_SEND, _LOCAL, _EMPTY, _SQD, _ORDER, _PACE or _ERROR;
+ * used like srdma_rc_req_next(). With _PACE, rate.wake_at says when to ask again.
  */
-enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
+enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req, u64 now,
 				      const struct srdma_burst_limit *limit,
 				      struct srdma_rc_burst *out);
 
@@ -102,7 +105,13 @@ enum srdma_req_next srdma_uc_req_next(struct srdma_uc_req *req,
  * srdma_uc_req_released() is called for it, by the same caller.
  */
 void srdma_uc_req_sent(struct srdma_uc_req *req,
-		       const struct srdma_rc_burst *burst);
+		       const struct srdma_rc_burst *burst, u64 now);
+
+/* As srdma_rc_req_congested(). */
+static inline void srdma_uc_req_congested(struct srdma_uc_req *req, u64 now)
+{
+	srdma_uc_rate_told(&req->rate, now);
+}
 
 /* The memory of one burst of message @idx is no longer in use. */
 void srdma_uc_req_released(struct srdma_uc_req *req, u32 idx);

@@ -165,11 +165,15 @@ static noinline void hear_congestion(struct srdma_answer *a)
 	struct srdma_qp *qp = a->qp;
 
 	trace_srdma_packet(qp, a->skb, &a->pkt, SRDMA_STAT_RX_PACKETS);
-	if (qp->qpt != SRDMA_QPT_RC) {
+	if (!srdma_qp_has_peer(qp)) {
 		srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_IGNORED);
 		return;
 	}
 	srdma_stat_inc(qp->dev, SRDMA_STAT_CNP_HANDLED);
+	if (qp->qpt == SRDMA_QPT_UC) {
+		srdma_uc_req_congested(&qp->req.uc, a->now);
+		return;
+	}
 	srdma_rc_req_settle(&qp->req.rc, a->now);
 	srdma_rc_req_congested(&qp->req.rc);
 }
@@ -262,11 +266,11 @@ int srdma_response_hear(struct srdma_qp *qp, u64 now, int budget)
 
 void srdma_response_timeout(struct srdma_qp *qp, u64 now)
 {
-	enum srdma_req_timer what;
+	enum srdma_req_timer what = SRDMA_TIMER_PACE;
 
-	if (qp->qpt != SRDMA_QPT_RC)
-		return;
-	what = srdma_rc_req_timeout(&qp->req.rc, now);
+	/* Of UC it is the only one. */
+	if (qp->qpt == SRDMA_QPT_RC)
+		what = srdma_rc_req_timeout(&qp->req.rc, now);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_TIMER + what);
 	trace_srdma_timer_fire(qp, SRDMA_STAT_TIMER + what);
 	if (what == SRDMA_TIMER_FAILED)

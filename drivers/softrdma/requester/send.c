@@ -286,7 +286,7 @@ count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst, bool lent,
 		srdma_rc_req_sent(&qp->req.rc, burst, now);
 		return;
 	}
-	srdma_uc_req_sent(&qp->req.uc, burst);
+	srdma_uc_req_sent(&qp->req.uc, burst, now);
 	if (lent) {
 		qp->req.lent++;
 		take_back(qp);
@@ -483,7 +483,7 @@ static enum srdma_req_next ask(struct sending *s, struct srdma_qp *qp, u64 now,
 	}
 	return is_rc(qp) ?
 		srdma_rc_req_next(&qp->req.rc, now, &s->limit, &s->burst) :
-		srdma_uc_req_next(&qp->req.uc, &s->limit, &s->burst);
+		srdma_uc_req_next(&qp->req.uc, now, &s->limit, &s->burst);
 }
 
 /*
@@ -577,7 +577,7 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 static void arm_timer(struct srdma_qp *qp)
 {
 	struct srdma_requester *req = &qp->req;
-	u64 at = req->rc.deadline;
+	u64 at = is_rc(qp) ? req->rc.deadline : req->uc.rate.wake_at;
 
 	if (!at || (req->timer_at && req->timer_at <= at))
 		return;
@@ -667,7 +667,9 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 	if (trace_srdma_window_enabled() && is_rc(qp))
 		show_window(qp);
 	/* The answer may be here already, and then there is nothing to wait for. */
-	if (is_rc(qp) && !srdma_engine_kicked(engine)) {
+	if (!is_rc(qp)) {
+		arm_timer(qp);
+	} else if (!srdma_engine_kicked(engine)) {
 		srdma_rc_req_settle(&qp->req.rc, now);
 		arm_timer(qp);
 		watch_softirq(qp);

@@ -266,13 +266,13 @@ static int prepare_move(const struct srdma_qp *qp,
 }
 
 /*
- * A reliable connection slows down when its packets meet congestion: routers may say
- * so by ECN instead of dropping them. Acknowledges are marked, too: what can drop but
- * not mark them would lose them. A program's own bits stay as they are.
+ * A connection slows down when its packets meet congestion: routers may say so by ECN
+ * instead of dropping them. Acknowledges are marked, too: what can drop but not mark
+ * them would lose them. A program's own bits stay as they are.
  */
 static void mark_capable(const struct srdma_qp *qp, struct srdma_av *av)
 {
-	if (qp->qpt == SRDMA_QPT_RC && !(av->traffic_class & INET_ECN_MASK))
+	if (srdma_qp_has_peer(qp) && !(av->traffic_class & INET_ECN_MASK))
 		av->traffic_class |= INET_ECN_ECT_0;
 }
 

@@ -6,7 +6,8 @@
  *	crowd recv KIND SIZE N WARM MS ADDRESS DEVICE GID_INDEX [FIFO]
  *	crowd send KIND SIZE ADDRESS DEVICE GID_INDEX
  *
- * KIND is write, send, read (the receiver reads), or tcp, which needs no device.
+ * KIND is write, send, read (the receiver reads), uc (WRITEs of unreliable connections),
+ * or tcp, which needs no device.
  * Messages of SIZE bytes flow to the receiver from N senders: for WARM ms, then for
  * MS ms, which are measured. The receiver prints
  *
@@ -19,7 +20,7 @@
  *
  * All of them sleep until something is complete: as many programs that poll, as
  * perftest's do, would measure the scheduler. What has arrived of a message is seen
- * in memory: each KB of it bears the number of the message.
+ * in memory: each KB of it bears the number of the message. Of uc any KB may be missing.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -72,6 +73,7 @@ struct hello {
  * @buf: that
  * @other: what the other end said
  * @posted: messages, so far
+ * @seen: receiver of uc: the numbers that its memory bore
  * @blocks: receiver: packets, or bytes of tcp, that have arrived, so far
  * @began: of these, when measuring began
  * @moved_at: when there were more the last time, ms
@@ -85,14 +87,15 @@ struct peer {
 	char *buf;
 	struct hello other;
 	uint64_t posted;
+	uint64_t *seen;
 	uint64_t blocks;
 	uint64_t began;
 	double moved_at;
 	double longest;
 };
 
-static enum { WRITE, SEND, READ, TCP } kind;
-static const char *const kinds[] = { "write", "send", "read", "tcp" };
+static enum { WRITE, SEND, READ, UC, TCP } kind;
+static const char *const kinds[] = { "write", "send", "read", "uc", "tcp" };
 static bool receives;
 static size_t size;
 static int depth;
@@ -210,13 +213,14 @@ static void make_qp(struct peer *p)
 		.recv_cq = cq,
 		.cap = { .max_send_wr = depth, .max_recv_wr = 2 * depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
-		.qp_type = IBV_QPT_RC,
+		.qp_type = kind == UC ? IBV_QPT_UC : IBV_QPT_RC,
 		.qp_context = p,
 		.sq_sig_all = 1,
 	};
 
 	p->buf = aligned_alloc(4096, depth * size);
-	if (!p->buf)
+	p->seen = calloc(depth * size / PACKET, sizeof(*p->seen));
+	if (!p->buf || !p->seen)
 		die("memory");
 	/* What is read has the number of any message. */
 	memset(p->buf, kind == READ && !receives ? 0xff : 0, depth * size);
@@ -238,7 +242,7 @@ static void connect_qp(struct peer *p)
 	get(p->control, &p->other, sizeof(p->other));
 	way.qpn = p->other.qpn;
 	way.gid = p->other.gid;
-	if (connect_rc(p->qp, &way))
+	if (connect_qp_to(p->qp, &way))
 		die("connect QP");
 }
 
@@ -420,8 +424,25 @@ static void moved(struct peer *p, double now)
 	p->moved_at = now;
 }
 
+/* Looks what of memory has been written since. */
+static void look_everywhere(struct peer *p, double now)
+{
+	uint64_t from = p->blocks, n;
+	size_t i;
+
+	for (i = 0; i < depth * size / PACKET; i++) {
+		memcpy(&n, p->buf + i * PACKET, sizeof(n));
+		if (n == p->seen[i])
+			continue;
+		p->seen[i] = n;
+		p->blocks++;
+	}
+	if (p->blocks != from)
+		moved(p, now);
+}
+
 /* Looks how far memory has been written. */
-static void look(struct peer *p, double now)
+static void look_on(struct peer *p, double now)
 {
 	uint64_t each = size / PACKET, from = p->blocks, n;
 
@@ -435,6 +456,14 @@ static void look(struct peer *p, double now)
 	}
 	if (p->blocks != from)
 		moved(p, now);
+}
+
+static void look(struct peer *p, double now)
+{
+	if (kind == UC)
+		look_everywhere(p, now);
+	else
+		look_on(p, now);
 }
 
 static void read_next(struct peer *p)

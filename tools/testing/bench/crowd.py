@@ -12,6 +12,8 @@ TIMES = {10: (4000, 8000), 100: (1000, 3000), 1000: (250, 500)}
 # (RED with ECN, from a quarter of the bytes on, and all from a half on).
 QUEUES = ("fifo", "ecn")
 KINDS = ("write", "send", "read")
+# Of unreliable connections, which know of congestion by marks only.
+UNRELIABLE = "uc"
 SIZES = (65536, 1 << 20)
 SENDERS = (1, 4, 16)
 # With as many TCPs on the same line.
@@ -71,7 +73,9 @@ def rows(quick):
     return [Row(where, mbit, queue, n, kind, size)
             for where, mbit, n in places for queue in QUEUES
             for kind in KINDS for size in SIZES if size == SIZES[0] or not quick
-            ] + [Row(where, mbit, queue, n, f"{kind}+tcp", SIZES[0])
+            ] + [Row(where, mbit, "ecn", n, UNRELIABLE, SIZES[0])
+                 for where, mbit, n in places if where == "bridge"
+                 ] + [Row(where, mbit, queue, n, f"{kind}+tcp", SIZES[0])
                  for where, mbit, n in shared for queue in QUEUES for kind in KINDS]
 
 

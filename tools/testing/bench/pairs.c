@@ -105,7 +105,7 @@ static void make_pair(struct pair *p, int number)
 	p->qp[1] = make_qp(&target, unused);
 	out = (struct rc_way) { p->qp[1]->qp_num, target.gid, writer.gid_index, 1 };
 	back = (struct rc_way) { p->qp[0]->qp_num, writer.gid, target.gid_index, 1 };
-	if (connect_rc(p->qp[0], &out) || connect_rc(p->qp[1], &back))
+	if (connect_qp_to(p->qp[0], &out) || connect_qp_to(p->qp[1], &back))
 		die("cannot connect");
 	p->src = writer.buf + number * size;
 	p->dst = target.buf + number * size;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Opening a device by name, and connecting RC QPs. */
+/* Opening a device by name, and connecting QPs. */
 #ifndef SRT_RC_H
 #define SRT_RC_H
 
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -29,8 +30,13 @@ struct rc_way {
 	uint8_t reads;		/* outstanding, each way */
 };
 
-/* The peer may write and read. Zero, or an errno. */
-static inline int connect_rc(struct ibv_qp *qp, const struct rc_way *way)
+/* What RC says to enter RTR and RTS, and UC does not. */
+#define RC_RTR_MASK	(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RC_RTS_MASK	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \
+			 IBV_QP_MAX_QP_RD_ATOMIC)
+
+/* The peer may write, and of RC read. Zero, or an errno. */
+static inline int connect_qp_to(struct ibv_qp *qp, const struct rc_way *way)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
@@ -52,6 +58,7 @@ static inline int connect_rc(struct ibv_qp *qp, const struct rc_way *way)
 				 .hop_limit = 64 },
 		},
 	};
+	bool is_rc = qp->qp_type == IBV_QPT_RC;
 	int bad;
 
 	bad = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
@@ -59,12 +66,10 @@ static inline int connect_rc(struct ibv_qp *qp, const struct rc_way *way)
 	attr.qp_state = IBV_QPS_RTR;
 	bad = bad ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 				   IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				   IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				   IBV_QP_MIN_RNR_TIMER);
+				   IBV_QP_RQ_PSN | (is_rc ? RC_RTR_MASK : 0));
 	attr.qp_state = IBV_QPS_RTS;
-	return bad ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	return bad ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+				    (is_rc ? RC_RTS_MASK : 0));
 }
 
 #endif

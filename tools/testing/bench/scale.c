@@ -105,7 +105,7 @@ static void connect_to(struct ibv_qp *qp, uint32_t qpn)
 	struct rc_way way = { .qpn = qpn, .gid = gid, .gid_index = gid_index,
 			      .reads = 1 };
 
-	if (connect_rc(qp, &way))
+	if (connect_qp_to(qp, &way))
 		die("cannot connect");
 }
 

@@ -2,8 +2,8 @@
 /*
  * Both ends of an unreliable connection. The first input byte chooses: a
  * sender of UC messages or datagrams, whose bursts must cover each message
- * once and leave in order; or a receiver, whose every accepted byte must lie
- * inside the message that it belongs to.
+ * once and leave in order, whoever notifies it of congestion; or a receiver,
+ * whose every accepted byte must lie inside the message that it belongs to.
  */
 #include "fuzz.h"
 #include "proto/packet.h"
@@ -22,6 +22,7 @@
  * @stopped: something failed, until it is resumed
  * @qpt: UC or UD
  * @mtu: path MTU, bytes
+ * @now: time, ns
  */
 struct fuzz_uc {
 	struct srdma_uc_req req;
@@ -31,6 +32,7 @@ struct fuzz_uc {
 	bool stopped;
 	enum srdma_qpt qpt;
 	uint32_t mtu;
+	uint64_t now;
 };
 
 static void post(struct fuzz_uc *f, struct input *in)
@@ -84,11 +86,13 @@ static void send(struct fuzz_uc *f, struct input *in)
 	uint8_t how;
 
 	while (most--) {
-		next = srdma_uc_req_next(&f->req, &limit, &out);
+		next = srdma_uc_req_next(&f->req, f->now, &limit, &out);
 		if (next == SRDMA_NEXT_LOCAL) {
 			srdma_uc_req_local_done(&f->req, &out);
 			continue;
 		}
+		CHECK(next != SRDMA_NEXT_PACE ||
+		      (f->qpt == SRDMA_QPT_UC && f->req.rate.wake_at > f->now));
 		if (next != SRDMA_NEXT_SEND)
 			return;
 		check_burst(f, &out);
@@ -98,7 +102,7 @@ static void send(struct fuzz_uc *f, struct input *in)
 			f->sent = 0;
 			return;
 		}
-		srdma_uc_req_sent(&f->req, &out);
+		srdma_uc_req_sent(&f->req, &out, f->now);
 		f->sent += out.b.len;
 		if (f->req.cur != out.idx) {
 			CHECK(f->sent == out.msg->len);
@@ -154,6 +158,10 @@ static void fuzz_sender(struct input *in)
 			CHECK(f.req.tail == f.req.head);
 			srdma_uc_req_resume(&f.req);
 			f.stopped = false;
+		} else {
+			f.now += (uint64_t)in_u16(in) << in_u8(in) % 24;
+			if (f.qpt == SRDMA_QPT_UC && what & 1)
+				srdma_uc_req_congested(&f.req, f.now);
 		}
 	}
 	srdma_uc_req_abort(&f.req);

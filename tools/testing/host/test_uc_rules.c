@@ -137,7 +137,7 @@ static enum srdma_req_next next_some(u32 packets)
 		.bytes = packets * MTU,
 	};
 
-	return srdma_uc_req_next(&req, &limit, &burst);
+	return srdma_uc_req_next(&req, 0, &limit, &burst);
 }
 
 static enum srdma_req_next next(void)
@@ -171,13 +171,13 @@ TEST(uc_retire__not_while_the_memory_is_in_use)
 	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.psn, FIRST);
 	EXPECT(!burst.b.solicited);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	EXPECT(none_done());
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.psn, 0);
 	EXPECT(burst.b.solicited);
 	EXPECT(!burst.b.ack_req);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 	EXPECT(none_done());
 	srdma_uc_req_released(&req, 0);
@@ -194,10 +194,10 @@ TEST(uc_next__no_more_than_the_limit_but_all_of_that)
 	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 1);
 	EXPECT_EQ(burst.b.len, MTU);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 3);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next_some(3) == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.count, 2);
 	EXPECT_EQ(burst.b.len, MTU + 1);
@@ -211,14 +211,14 @@ TEST(uc_done__released_by_number)
 	post(SRDMA_WR_WRITE, 0, 0);
 	post(SRDMA_WR_WRITE, MTU, 0);
 	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_released(&req, 1);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_release_oldest(&req);
 	EXPECT(none_done());
 	srdma_uc_req_release_oldest(&req);
@@ -238,11 +238,11 @@ TEST(uc_done__all_released)
 	post(SRDMA_WR_WRITE, MTU, 0);
 	post(SRDMA_WR_WRITE, MTU, 0);
 	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_release_all(&req);
 	EXPECT_DONE(0, SRDMA_ST_OK);
 	EXPECT_DONE(1, SRDMA_ST_OK);
@@ -257,7 +257,7 @@ TEST(uc_fail__status_then_flush_then_resumed)
 	post(SRDMA_WR_SEND, 4, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.b.first, SRDMA_UD_SEND_ONLY);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	srdma_uc_req_fail(&req, burst.idx, SRDMA_ST_LOC_PROT);
 	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
@@ -280,7 +280,7 @@ TEST(uc_fail__of_a_later_one_lets_those_before_it_go)
 	post(SRDMA_WR_SEND, 4, 0);
 	post(SRDMA_WR_SEND, 4, 0);
 	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_released(&req, 0);
 	srdma_uc_req_fail(&req, 2, SRDMA_ST_LOC_QP_OP);
 	srdma_uc_req_fail(&req, 3, SRDMA_ST_LOC_LEN);
@@ -288,11 +288,11 @@ TEST(uc_fail__of_a_later_one_lets_those_before_it_go)
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.idx, 0);
 	EXPECT_EQ(burst.b.offset, MTU);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_released(&req, 0);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.idx, 1);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_released(&req, 1);
 	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
 	EXPECT_DONE(0, SRDMA_ST_OK);
@@ -326,7 +326,7 @@ TEST(uc_fail__waits_while_the_queue_drains)
 	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
 	srdma_uc_req_drain(&req, false);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_released(&req, 0);
 	EXPECT_EQ(next(), SRDMA_NEXT_ERROR);
 	EXPECT_DONE(0, SRDMA_ST_OK);
@@ -364,11 +364,11 @@ TEST(uc_drain__finishes_what_is_begun)
 	post(SRDMA_WR_WRITE, 2 * MTU, 0);
 	post(SRDMA_WR_WRITE, 4, 0);
 	REQUIRE(next_some(1) == SRDMA_NEXT_SEND);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	srdma_uc_req_drain(&req, true);
 	REQUIRE(next() == SRDMA_NEXT_SEND);
 	EXPECT_EQ(burst.idx, 0);
-	srdma_uc_req_sent(&req, &burst);
+	srdma_uc_req_sent(&req, &burst, 0);
 	EXPECT_EQ(next(), SRDMA_NEXT_SQD);
 	EXPECT(!srdma_uc_req_drained(&req));
 	srdma_uc_req_released(&req, 0);

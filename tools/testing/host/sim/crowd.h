@@ -8,4 +8,7 @@
 /* Prints how they share it; false if that is worse than it was. */
 bool run_crowds(void);
 
+/* The same of unreliable connections. */
+bool run_unreliable_crowds(void);
+
 #endif

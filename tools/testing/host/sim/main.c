@@ -529,7 +529,8 @@ static int print_figures(bool all)
 	if (sim.rough || FEW_BITS)
 		return 0;
 	ret = run_goodput() | run_distance() | run_queue();
-	return all ? ret | run_far_loss() | run_shuffle() | !run_crowds() : ret;
+	return all ? ret | run_far_loss() | run_shuffle() | !run_crowds() |
+		     !run_unreliable_crowds() : ret;
 }
 
 int main(int argc, char **argv)

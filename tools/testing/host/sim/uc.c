@@ -36,7 +36,7 @@ static void send_burst(struct sim *s, struct node *n,
 			    pkt.payload_len);
 		net_send(s, n, f, lost);
 	}
-	srdma_uc_req_sent(&n->ureq, b);
+	srdma_uc_req_sent(&n->ureq, b, s->now);
 	srdma_uc_req_released(&n->ureq, b->idx);
 }
 
@@ -44,7 +44,7 @@ static bool step(struct sim *s, struct node *n)
 {
 	struct srdma_rc_burst b;
 
-	switch (srdma_uc_req_next(&n->ureq, &n->p->limit, &b)) {
+	switch (srdma_uc_req_next(&n->ureq, s->now, &n->p->limit, &b)) {
 	case SRDMA_NEXT_SEND:
 		if (n->prog[b.idx].fault == FAULT_SEND)
 			srdma_uc_req_fail(&n->ureq, b.idx, SRDMA_ST_LOC_PROT);

@@ -208,7 +208,9 @@ TEST_F(turns, wait_for_no_answer_is_short)
 	if (self->possible)
 		ASSERT_EQ(0, knob_turn("linger", false));
 	ASSERT_EQ(0, ask(peer, TURNS));
-	EXPECT_TRUE(peer_hears_count(PSN + TURNS, TURNS + 1));
+	/* An answer of before may have been sent again. */
+	EXPECT_TRUE(peer_awaits(&self->heard, RC_ACK, PSN + TURNS));
+	EXPECT_EQ(TURNS + 1, self->heard.msn);
 	EXPECT_TRUE(was_asked(peer));
 	ASSERT_EQ(0, answer(peer, TURNS));
 	EXPECT_TRUE(peer_awaits(&self->heard, RC_SEND_ONLY, PSN + TURNS));
