@@ -48,13 +48,16 @@ static bool went_again(const struct srdma_rc_req *req, u32 psn)
 /* If there is no room, the peer finds out, and reports it once more. */
 static void queue_missing(struct srdma_rc_req *req, u32 psn, u32 end, u8 stamp, u64 now)
 {
-	if (srdma_psn_before(psn, req->una_psn))
-		psn = req->una_psn;
-	if (srdma_psn_after(end, req->max_psn))
-		end = req->max_psn;
-	if (!srdma_psn_before(psn, end) ||
-	    req->again_count == SRDMA_REQ_AGAIN)
+	/* On the circle what is far ahead may end behind. */
+	s32 from = srdma_psn_diff(psn, req->una_psn);
+	s32 to = from + (s32)srdma_psn_dist(psn, end);
+
+	from = max(from, 0);
+	to = min_t(s32, to, srdma_req_dist(req, req->max_psn));
+	if (from >= to || req->again_count == SRDMA_REQ_AGAIN)
 		return;
+	psn = srdma_psn_add(req->una_psn, from);
+	end = srdma_psn_add(req->una_psn, to);
 	*again_at(req, req->again_count++) = (struct srdma_rc_again){
 		.psn = psn, .end = end, .stamp = stamp,
 	};

@@ -120,7 +120,8 @@ static void send(struct fuzz_req *f, struct input *in)
 	struct srdma_rc_burst out;
 	enum srdma_req_next next;
 
-	while (most--) {
+	/* The module does not ask when all is sent. */
+	while (most-- && !srdma_rc_req_all_sent(&f->req)) {
 		next = srdma_rc_req_next(&f->req, f->now, &limit, &out);
 		CHECK(next < SRDMA_NEXT_NR);
 		if (next == SRDMA_NEXT_LOCAL) {
@@ -208,10 +209,12 @@ static void take_response(struct fuzz_req *f, struct input *in)
 		CHECK((uint64_t)act.offset + act.len <= msg->len);
 	else
 		CHECK(!act.len);
-	if (in_u8(in) == 0xff)
+	if (in_u8(in) == 0xff) {
+		srdma_rc_req_settle(&f->req, f->now);
 		srdma_rc_req_fail(&f->req, act.idx, SRDMA_ST_LOC_PROT);
-	else
+	} else {
 		srdma_rc_req_placed(&f->req, &act, f->now);
+	}
 }
 
 static void retire(struct fuzz_req *f)
@@ -263,13 +266,27 @@ static void control(struct fuzz_req *f, struct input *in,
 
 static void choose_attr(struct input *in, struct srdma_rc_req_attr *attr)
 {
+	uint8_t how;
+
+	memset(attr, 0, sizeof(*attr));
 	attr->mtu = 256u << in_u8(in) % 5;
 	attr->psn = in_u32(in) & 0xffffff;
 	attr->max_inflight = in_u8(in) * 1024;
 	attr->max_rd_atomic = in_u8(in) % 17;
 	attr->retry_cnt = in_u8(in) & 7;
-	attr->rnr_retry = in_u8(in) & 7;
+	how = in_u8(in);
+	attr->rnr_retry = how & 7;
+	attr->settles = how & 8;
+	attr->near_inflight = how & 0x10 ? 64 * 1024 : 0;
+	attr->start_inflight = how & 0x20 ? 16 * 1024 : 0;
+	attr->first_inflight = how & 0x40 ? 4 * 1024 : 0;
 	attr->timeout = in_u8(in) & 31;
+}
+
+/* Several responses come together, and what they ask for is done behind them. */
+static bool is_response(uint8_t what)
+{
+	return what >= 0x80 && what < 0xd0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -286,20 +303,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left && steps--) {
 		f.now += NS_PER_STEP;
 		what = in_u8(&in);
+		if (is_response(what)) {
+			take_response(&f, &in);
+			if (attr.settles)
+				continue;
+		} else {
+			srdma_rc_req_settle(&f.req, f.now);
+		}
 		if (what < 0x40)
 			post(&f, &in);
 		else if (what < 0x80)
 			send(&f, &in);
-		else if (what < 0xd0)
-			take_response(&f, &in);
-		else if (what < 0xf0)
-			pass_time(&f, &in);
-		else
+		else if (what >= 0xf0)
 			control(&f, &in, &attr);
+		else if (what >= 0xd0)
+			pass_time(&f, &in);
 		retire(&f);
 		check_order(&f);
 	}
 	/* The QP goes to error: everything comes out, and nothing is left. */
+	srdma_rc_req_settle(&f.req, f.now);
 	srdma_rc_req_abort(&f.req);
 	retire(&f);
 	check_order(&f);

@@ -260,4 +260,25 @@ static __maybe_unused enum srdma_req_timer wait_for_timeout(void)
 	return what;
 }
 
+static __maybe_unused void no_holes(void)
+{
+	memset(&pkt, 0, sizeof(pkt));
+}
+
+static __maybe_unused void hole(uint32_t i, uint32_t step, uint32_t count)
+{
+	pkt.sack.holes[i].psn = psn(step);
+	pkt.sack.holes[i].count = count;
+}
+
+/* A selective acknowledge up to @step, the @number-th; the holes are filled in. */
+static __maybe_unused enum srdma_req_resp sack(uint32_t step, uint8_t number,
+						uint32_t held)
+{
+	pkt.stamp = number;
+	pkt.aeth.held = held;
+	pkt.aeth.syndrome = 0x1f;
+	return response(SRDMA_RC_SACK, step);
+}
+
 #endif

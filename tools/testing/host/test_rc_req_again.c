@@ -18,26 +18,6 @@ static void begin_writes(void)
 	now += 50 * US;
 }
 
-static void no_holes(void)
-{
-	memset(&pkt, 0, sizeof(pkt));
-}
-
-static void hole(uint32_t i, uint32_t step, uint32_t count)
-{
-	pkt.sack.holes[i].psn = psn(step);
-	pkt.sack.holes[i].count = count;
-}
-
-/* A selective acknowledge up to @step, the @number-th; the holes are filled in. */
-static enum srdma_req_resp sack(uint32_t step, uint8_t number, uint32_t held)
-{
-	pkt.stamp = number;
-	pkt.aeth.held = held;
-	pkt.aeth.syndrome = 0x1f;
-	return response(SRDMA_RC_SACK, step);
-}
-
 /* The next burst repeats these, with that number. */
 static void expect_again(uint32_t step, uint32_t count, uint8_t number)
 {
