@@ -189,7 +189,7 @@ void srdma_uc_rate_sent(struct srdma_uc_rate *rate, u32 packets, u32 bytes,
 static void begin_to_fall(struct srdma_uc_rate *rate, u64 now)
 {
 	rate->phase = SRDMA_UC_FALLS;
-	rate->rate = max(rate->seen, speed_now(rate, now)) / 2;
+	rate->rate = min(max(rate->seen, speed_now(rate, now)) / 2, RATE_MOST);
 	rate->target = 0;
 	rate->apart = 0;
 	rate->bursts = 0;

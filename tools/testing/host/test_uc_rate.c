@@ -169,6 +169,15 @@ TEST(uc_rate__first_notification_halves_what_is_sent)
 	EXPECT(is_near(packets, 5000));
 }
 
+/* Whatever was measured, what is reckoned with it has room. */
+TEST(uc_rate__has_an_end)
+{
+	begin();
+	req.rate.seen = 1ull << 50;
+	told();
+	EXPECT_EQ(req.rate.rate, 100 * SECOND);
+}
+
 /* What was sent before the last idle time says nothing. */
 TEST(uc_rate__is_measured_where_little_was_sent)
 {
