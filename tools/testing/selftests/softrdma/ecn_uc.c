@@ -17,6 +17,7 @@
 #define BUF		(64 * MTU)
 #define PACKETS		64
 #define RESERVED	16
+#define NOTIFICATIONS	32
 #define PEER_QPN	0x123456
 
 FIXTURE(uc)
@@ -109,14 +110,17 @@ static bool completes(struct verbs_set *set, uint64_t wr_id,
 	       wc.status == status;
 }
 
-/* As often as a packet passes in two ms: it falls to less than a packet in two ms. */
+/*
+ * Longer apart than a rate is held that each burst is told of: it falls to a packet in
+ * several ms.
+ */
 static int notify_often(struct ibv_qp *qp)
 {
 	int i, ret = 0;
 
-	for (i = 0; i < 16 && !ret; i++) {
+	for (i = 0; i < NOTIFICATIONS && !ret; i++) {
 		ret = say_notification(qp);
-		usleep(2000);
+		usleep(26000);
 	}
 	return ret;
 }
@@ -145,13 +149,13 @@ TEST_F(uc, notified_qp_spreads_its_packets)
 	ASSERT_EQ(PACKETS, hear(PACKETS, SOON_MS, &took));
 	ASSERT_TRUE(completes(&self->set, 1, IBV_WC_SUCCESS));
 	ASSERT_EQ(0, notify_often(self->qp));
-	EXPECT_EQ(handled + 16, counters_get("rp_cnp_handled"));
+	EXPECT_EQ(handled + NOTIFICATIONS, counters_get("rp_cnp_handled"));
 
 	ASSERT_EQ(0, post_write(self->qp, self->mr, 2));
 	EXPECT_EQ(PACKETS, hear(PACKETS, SOON_MS, &took));
 	EXPECT_TRUE(completes(&self->set, 2, IBV_WC_SUCCESS));
 	TH_LOG("%d packets took %ld ms", PACKETS, took);
-	EXPECT_LE(20, took);
+	EXPECT_LE(100, took);
 	EXPECT_LT(paced, counters_get("timer_pace"));
 }
 
