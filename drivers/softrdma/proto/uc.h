@@ -113,6 +113,15 @@ static inline void srdma_uc_req_congested(struct srdma_uc_req *req, u64 now)
 	srdma_uc_rate_told(&req->rate, now);
 }
 
+/* The timer has fired: SRDMA_TIMER_PACE, or _EARLY if nothing waited for it. */
+static inline enum srdma_req_timer
+srdma_uc_req_timeout(const struct srdma_uc_req *req, u64 now)
+{
+	u64 at = req->rate.wake_at;
+
+	return at && now >= at ? SRDMA_TIMER_PACE : SRDMA_TIMER_EARLY;
+}
+
 /* The memory of one burst of message @idx is no longer in use. */
 void srdma_uc_req_released(struct srdma_uc_req *req, u32 idx);
 

@@ -56,7 +56,7 @@ struct srdma_uc_rate {
 	u64 wake_at;
 };
 
-/* As fast as it can; all was zero. */
+/* A full packet carries so much. A sender that is zero otherwise sends as fast as it can. */
 void srdma_uc_rate_set_mtu(struct srdma_uc_rate *rate, u32 mtu);
 
 /* Is it too early to send? Then wake_at says when it no longer is. */

@@ -266,11 +266,10 @@ int srdma_response_hear(struct srdma_qp *qp, u64 now, int budget)
 
 void srdma_response_timeout(struct srdma_qp *qp, u64 now)
 {
-	enum srdma_req_timer what = SRDMA_TIMER_PACE;
+	enum srdma_req_timer what = qp->qpt == SRDMA_QPT_RC ?
+		srdma_rc_req_timeout(&qp->req.rc, now) :
+		srdma_uc_req_timeout(&qp->req.uc, now);
 
-	/* Of UC it is the only one. */
-	if (qp->qpt == SRDMA_QPT_RC)
-		what = srdma_rc_req_timeout(&qp->req.rc, now);
 	srdma_stat_inc(qp->dev, SRDMA_STAT_TIMER + what);
 	trace_srdma_timer_fire(qp, SRDMA_STAT_TIMER + what);
 	if (what == SRDMA_TIMER_FAILED)

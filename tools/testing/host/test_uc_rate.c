@@ -491,27 +491,41 @@ TEST(uc_rate__only_packets_wait)
 	EXPECT_EQ(req.tail, req.head);
 }
 
-TEST(uc_rate__nothing_to_send_is_not_waited_for)
+static void send_the_rest(void)
 {
-	fall_to(1250000);
 	while (req.cur != req.head) {
 		while (next() == SRDMA_NEXT_PACE)
 			now = req.rate.wake_at;
 		sent();
 	}
+}
+
+TEST(uc_rate__nothing_to_send_is_not_waited_for)
+{
+	fall_to(1250000);
+	send_the_rest();
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 	EXPECT_EQ(req.rate.wake_at, 0);
+	EXPECT_EQ(srdma_uc_req_timeout(&req, now + SECOND), SRDMA_TIMER_EARLY);
+}
+
+/* Of a timer that was left alone, when what waits has to wait longer. */
+TEST(uc_rate__timer_fires_early_or_in_time)
+{
+	fall_to(1250000);
+	while (next() != SRDMA_NEXT_PACE)
+		sent();
+	EXPECT_EQ(srdma_uc_req_timeout(&req, req.rate.wake_at - 1),
+		  SRDMA_TIMER_EARLY);
+	EXPECT_EQ(srdma_uc_req_timeout(&req, req.rate.wake_at),
+		  SRDMA_TIMER_PACE);
 }
 
 /* A local operation is none of the network's business. */
 TEST(uc_rate__local_operations_do_not_wait)
 {
 	fall_to(1250000);
-	while (req.cur != req.head) {
-		while (next() == SRDMA_NEXT_PACE)
-			now = req.rate.wake_at;
-		sent();
-	}
+	send_the_rest();
 	retire();
 	post(0);
 	srdma_uc_req_msg(&req, req.head - 1)->op = SRDMA_WR_LOCAL_INV;
