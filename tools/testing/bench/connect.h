@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Opening a device by name, and connecting QPs. */
-#ifndef SRT_RC_H
-#define SRT_RC_H
+#ifndef SRT_CONNECT_H
+#define SRT_CONNECT_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -23,7 +23,7 @@ static inline struct ibv_context *open_by_name(const char *name)
 }
 
 /* Where a QP is connected to. */
-struct rc_way {
+struct qp_way {
 	uint32_t qpn;
 	union ibv_gid gid;	/* of the peer */
 	int gid_index;		/* of our own */
@@ -36,7 +36,7 @@ struct rc_way {
 			 IBV_QP_MAX_QP_RD_ATOMIC)
 
 /* The peer may write, and of RC read. Zero, or an errno. */
-static inline int connect_qp_to(struct ibv_qp *qp, const struct rc_way *way)
+static inline int connect_qp_to(struct ibv_qp *qp, const struct qp_way *way)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,

@@ -35,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rc.h"
+#include "connect.h"
 #include "sockets.h"
 
 #define CONTROL		"/run/crowd."	/* and the kind */
@@ -236,7 +236,7 @@ static void connect_qp(struct peer *p)
 {
 	struct hello mine = { p->qp->qp_num, p->mr->rkey, (uintptr_t)p->buf,
 			      gid };
-	struct rc_way way = { .gid_index = gid_index, .reads = READS };
+	struct qp_way way = { .gid_index = gid_index, .reads = READS };
 
 	put(p->control, &mine, sizeof(mine));
 	get(p->control, &p->other, sizeof(p->other));

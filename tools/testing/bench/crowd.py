@@ -70,13 +70,14 @@ def rows(quick):
     if quick:
         places = [("bridge", 10, 4), ("bridge", 100, 4), ("local", 10, 1)]
         shared = [("bridge", 100, 4)]
-    return [Row(where, mbit, queue, n, kind, size)
-            for where, mbit, n in places for queue in QUEUES
-            for kind in KINDS for size in SIZES if size == SIZES[0] or not quick
-            ] + [Row(where, mbit, "ecn", n, UNRELIABLE, SIZES[0])
-                 for where, mbit, n in places if where == "bridge"
-                 ] + [Row(where, mbit, queue, n, f"{kind}+tcp", SIZES[0])
-                 for where, mbit, n in shared for queue in QUEUES for kind in KINDS]
+    sizes = SIZES[:1] if quick else SIZES
+    alone = [Row(where, mbit, queue, n, kind, size) for where, mbit, n in places
+             for queue in QUEUES for kind in KINDS for size in sizes]
+    unreliable = [Row(where, mbit, "ecn", n, UNRELIABLE, SIZES[0])
+                  for where, mbit, n in places if where == "bridge"]
+    beside = [Row(where, mbit, queue, n, f"{kind}+tcp", SIZES[0])
+              for where, mbit, n in shared for queue in QUEUES for kind in KINDS]
+    return alone + unreliable + beside
 
 
 class Result:

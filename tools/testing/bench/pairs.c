@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "rc.h"
+#include "connect.h"
 
 #define PAIRS	2
 #define DEPTH	32
@@ -95,7 +95,7 @@ static struct ibv_qp *make_qp(struct end *e, struct ibv_cq *cq)
 static void make_pair(struct pair *p, int number)
 {
 	struct ibv_cq *unused = ibv_create_cq(target.ctx, 1, NULL, NULL, 0);
-	struct rc_way out, back;
+	struct qp_way out, back;
 
 	p->number = number;
 	p->cq = ibv_create_cq(writer.ctx, DEPTH, NULL, NULL, 0);
@@ -103,8 +103,8 @@ static void make_pair(struct pair *p, int number)
 		die("no CQ");
 	p->qp[0] = make_qp(&writer, p->cq);
 	p->qp[1] = make_qp(&target, unused);
-	out = (struct rc_way) { p->qp[1]->qp_num, target.gid, writer.gid_index, 1 };
-	back = (struct rc_way) { p->qp[0]->qp_num, writer.gid, target.gid_index, 1 };
+	out = (struct qp_way) { p->qp[1]->qp_num, target.gid, writer.gid_index, 1 };
+	back = (struct qp_way) { p->qp[0]->qp_num, writer.gid, target.gid_index, 1 };
 	if (connect_qp_to(p->qp[0], &out) || connect_qp_to(p->qp[1], &back))
 		die("cannot connect");
 	p->src = writer.buf + number * size;

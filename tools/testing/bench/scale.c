@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rc.h"
+#include "connect.h"
 
 #define OBJECTS		10000
 #define SOME		1000	/* the first ones and the last ones */
@@ -102,7 +102,7 @@ static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr)
 
 static void connect_to(struct ibv_qp *qp, uint32_t qpn)
 {
-	struct rc_way way = { .qpn = qpn, .gid = gid, .gid_index = gid_index,
+	struct qp_way way = { .qpn = qpn, .gid = gid, .gid_index = gid_index,
 			      .reads = 1 };
 
 	if (connect_qp_to(qp, &way))
