@@ -154,6 +154,7 @@ DOOR(srdma_netns_exit);
 DOOR(srdma_netns_get);
 DOOR(srdma_netns_init);
 DOOR(srdma_netns_of);
+DOOR(srdma_netns_leave);
 DOOR(srdma_netns_put);
 
 DOOR(srdma_path_drop);

@@ -39,6 +39,32 @@ links_plan()
 			{ note "there is no interface $links"; return 1; }
 		;;
 	esac
+	links_free
+}
+
+# What is there already is somebody else's, and not ours to delete (links_undo).
+links_free()
+{
+	local name there=''
+
+	for name in $devices; do
+		if [[ $links = namespaces* ]]; then
+			[ ! -e "/run/netns/$name" ] || there="a namespace $name"
+		else
+			[ ! -e "/sys/class/infiniband/$name" ] ||
+				there="a device $name"
+		fi
+	done
+	case $links in
+	pair) name=srdv0 ;;
+	namespaces*) name=srdbr0 ;;
+	*) name='' ;;
+	esac
+	[ -z "$name" ] || [ ! -e "/sys/class/net/$name" ] ||
+		there="an interface $name"
+	[ -n "$there" ] || return 0
+	note "there is $there already (scripts/ci/setup --undo, if it is an older job's)"
+	return 1
 }
 
 links_make()
@@ -96,6 +122,8 @@ links_namespaces()
 {
 	local name i ns
 
+	netns_was=$(as_root rdma system show netns | sed -n 's/^netns \([a-z]*\).*/\1/p')
+	state_write
 	as_root rdma system set netns exclusive 2>/dev/null ||
 		note "each namespace will see the devices of all"
 	as_root ip link add srdbr0 type bridge && interface_up srdbr0 || return 1
@@ -159,7 +187,7 @@ address_of()
 	done | sed -n 's/.* inet6\? \([^/ ]*\).*/\1/p' | head -n 1
 }
 
-# Also of what was made in part.
+# Also of what was made in part; and nothing else.
 links_undo()
 {
 	local name ns
@@ -182,8 +210,9 @@ links_undo()
 		for name in $devices; do
 			as_root ip netns del "$name" 2>/dev/null
 		done
-		wait_until 10 as_root rdma system set netns shared
+		[ -z "${netns_was-}" ] ||
+			wait_until 10 as_root rdma system set netns "$netns_was"
 		;;
 	esac
-	wait_until 10 as_root rmmod softrdma
+	[ -z "${loaded-}" ] || wait_until 10 as_root rmmod softrdma
 }

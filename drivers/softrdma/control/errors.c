@@ -28,6 +28,7 @@ enum sight {
  * struct error_place - where a dump of errors continues
  * @after: number of the last record of the link that was dumped
  * @from_dev: index of the first device that was not dumped whole
+ * @of_dev: index of the device that @after and @told are of
  * @sight: enum sight
  * @uid: SIGHT_OWN: the user
  * @told: records of the link that were dumped
@@ -35,6 +36,7 @@ enum sight {
 struct error_place {
 	u64 after;
 	u32 from_dev;
+	u32 of_dev;
 	u32 sight;
 	kuid_t uid;
 	u32 told;
@@ -229,13 +231,16 @@ int srdma_errors_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	if (name && !dev)
 		return -ENODEV;
 	while (dev) {
-		if (place->sight != SIGHT_NOTHING)
-			err = put_link(skb, cb, dev, place);
-		if (!err) {
+		/* Another one, also where the last one is gone. */
+		if (dev->ib.index != place->of_dev) {
+			place->of_dev = dev->ib.index;
 			place->after = 0;
 			place->told = 0;
-			place->from_dev = dev->ib.index + 1;
 		}
+		if (place->sight != SIGHT_NOTHING)
+			err = put_link(skb, cb, dev, place);
+		if (!err)
+			place->from_dev = dev->ib.index + 1;
 		ib_device_put(&dev->ib);
 		if (err || name)
 			break;

@@ -205,10 +205,12 @@ static int do_fault_del(struct sk_buff *skb, struct genl_info *info)
 /**
  * struct place - where a dump continues
  * @from_dev: index of the first device that was not dumped whole
+ * @of_dev: index of the device that @after_rule is of
  * @after_rule: number of its last rule that was dumped
  */
 struct place {
 	u32 from_dev;
+	u32 of_dev;
 	u32 after_rule;
 };
 
@@ -267,9 +269,14 @@ static int dump_faults(struct sk_buff *skb, struct netlink_callback *cb)
 	if (name && !dev)
 		return -ENODEV;
 	while (dev) {
+		/* Another one, also where the last one is gone. */
+		if (dev->ib.index != place->of_dev) {
+			place->of_dev = dev->ib.index;
+			place->after_rule = 0;
+		}
 		err = put_rules(skb, cb, dev, place);
 		if (!err)
-			*place = (struct place) { .from_dev = dev->ib.index + 1 };
+			place->from_dev = dev->ib.index + 1;
 		ib_device_put(&dev->ib);
 		if (err || name)
 			break;

@@ -87,7 +87,8 @@ struct wish {
  * @sk: the socket; compared, not followed
  * @portid: its number
  * @wish: which events it wants; constant
- * @refs: of its socket, and of requests that are being answered
+ * @refs: of its socket, and of requests that are being answered, that which made it
+ *	among them
  * @ready: sends the socket a message that there are events
  * @reading: one request is answered at a time; guards @tail
  * @lock: guards what follows, but for the events from @tail to @head, which are
@@ -97,7 +98,9 @@ struct wish {
  * @lost: how many were lost since the last one that was kept
  * @head: index of the next event
  * @tail: index of the oldest event
- * @ring: events, @wish.room of them
+ * @ended: the end of the link found the ring full
+ * @end: index of the event that says so, which is behind the others
+ * @ring: events, @wish.room of them and one more
  */
 struct listener {
 	struct list_head entry;
@@ -115,6 +118,8 @@ struct listener {
 	u64 lost;
 	u32 head;
 	u32 tail;
+	bool ended;
+	u32 end;
 	struct srdma_event ring[];
 };
 
@@ -124,6 +129,8 @@ static LIST_HEAD(all_listeners);
 
 static struct srdma_event *slot(struct listener *listener, u32 index)
 {
+	if (listener->ended && index == listener->end)
+		return &listener->ring[listener->wish.room];
 	return &listener->ring[index & (listener->wish.room - 1)];
 }
 
@@ -140,6 +147,25 @@ static bool wants(const struct listener *listener, u32 dev, u32 qpn, u8 kind)
 	return !wish->qpn || wish->qpn == qpn || (BIT(kind) & KINDS_OF_LINKS);
 }
 
+/*
+ * Who listens to one link is always told of its end, and stops listening then. That
+ * has a place of its own where the ring is full.
+ */
+static bool has_place(struct listener *listener, const struct srdma_event *event)
+{
+	u32 waiting = listener->head - listener->tail;
+
+	if (waiting < listener->wish.room)
+		return true;
+	if (waiting > listener->wish.room || !listener->wish.has_dev ||
+	    event->kind != SRDMA_NL_EV_LINK ||
+	    event->link.is != SRDMA_NL_LINK_GONE)
+		return false;
+	listener->ended = true;
+	listener->end = listener->head;
+	return true;
+}
+
 static void keep(struct listener *listener, const struct srdma_event *event)
 {
 	struct srdma_event *to;
@@ -148,7 +174,7 @@ static void keep(struct listener *listener, const struct srdma_event *event)
 
 	raw_spin_lock_irqsave(&listener->lock, flags);
 	listener->seq++;
-	if (listener->head - listener->tail < listener->wish.room) {
+	if (has_place(listener, event)) {
 		to = slot(listener, listener->head);
 		*to = *event;
 		to->seq = listener->seq;
@@ -265,12 +291,12 @@ static struct listener *alloc_listener(const struct wish *wish)
 	struct listener *listener;
 
 	/* A user namespace's administrator pays for it. */
-	listener = kvzalloc(struct_size(listener, ring, wish->room),
+	listener = kvzalloc(struct_size(listener, ring, wish->room + 1),
 			    GFP_KERNEL_ACCOUNT);
 	if (!listener)
 		return NULL;
 	listener->wish = *wish;
-	refcount_set(&listener->refs, 1);
+	refcount_set(&listener->refs, 2);
 	INIT_WORK(&listener->ready, tell_ready);
 	mutex_init(&listener->reading);
 	raw_spin_lock_init(&listener->lock);
@@ -411,13 +437,16 @@ int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
 	listener->sk = NETLINK_CB(skb).sk;
 	listener->portid = info->snd_portid;
 	err = add_listener(listener, info->extack);
-	if (err) {
+	if (!err)
+		tell_links(listener);
+	else
 		put_listener(listener);
-		return err;
-	}
-	/* Its socket is ours as long as its request is not answered. */
-	tell_links(listener);
-	return 0;
+	/*
+	 * Where the port number was another socket's, which is told of as closed
+	 * only now, the listener may have been removed (socket_event()).
+	 */
+	put_listener(listener);
+	return err;
 }
 
 /*

@@ -178,6 +178,11 @@ static int check_selectors(const struct srdma_rule *rule, struct nlattr **attrs,
 	static const u32 of_traffic[] = {
 		SRDMA_NL_R_PEER, SRDMA_NL_R_OPS,
 	};
+	static const u32 of_rules[] = {
+		SRDMA_NL_R_PID, SRDMA_NL_R_NTH, SRDMA_NL_R_EVERY,
+		SRDMA_NL_R_PROB, SRDMA_NL_R_SEED, SRDMA_NL_R_TIMES,
+		SRDMA_NL_R_AFTER,
+	};
 	bool packets = BIT(rule->point) & AT_PACKETS;
 	bool traffic = packets || rule->point == SRDMA_NL_POINT_WR;
 	u32 i;
@@ -190,6 +195,10 @@ static int check_selectors(const struct srdma_rule *rule, struct nlattr **attrs,
 		if (!traffic && attrs[of_traffic[i]])
 			return refuse(extack, attrs[of_traffic[i]],
 				      "only packets and work requests have a peer and an opcode");
+	for (i = 0; i < ARRAY_SIZE(of_rules); i++)
+		if (rule->point == SRDMA_NL_POINT_NOW && attrs[of_rules[i]])
+			return refuse(extack, attrs[of_rules[i]],
+				      "what is done at once neither waits nor chooses");
 	if (attrs[SRDMA_NL_R_PSN] && attrs[SRDMA_NL_R_PSN_OFFSET])
 		return refuse(extack, attrs[SRDMA_NL_R_PSN_OFFSET],
 			      "one PSN is enough");

@@ -10,6 +10,7 @@
 #include "device/ibdev.h"
 #include "device/link.h"
 #include "objects/device.h"
+#include "objects/effects.h"
 
 static void set_port(struct srdma_dev *dev, bool down)
 {
@@ -27,12 +28,18 @@ static void let_up(struct work_struct *work)
 
 static void take_down(struct srdma_dev *dev, u64 down_for)
 {
+	/* One that has its end already gets a new one, or none. */
+	cancel_delayed_work_sync(&dev->effects.up);
 	set_port(dev, true);
-	/* One that has its end already gets a new one. */
-	cancel_delayed_work(&dev->effects.up);
 	if (down_for)
 		schedule_delayed_work(&dev->effects.up,
 				      nsecs_to_jiffies(down_for) + 1);
+}
+
+static void let_port_up(struct srdma_dev *dev)
+{
+	cancel_delayed_work(&dev->effects.up);
+	set_port(dev, false);
 }
 
 /*
@@ -61,15 +68,11 @@ static void bring_about(struct srdma_dev *dev, enum srdma_nl_action action,
 	case SRDMA_NL_ACT_PORT_DOWN:
 		take_down(dev, down_for);
 		return;
-	case SRDMA_NL_ACT_PORT_UP:
-		cancel_delayed_work(&dev->effects.up);
-		set_port(dev, false);
-		return;
 	case SRDMA_NL_ACT_GID_CHANGE:
 		tell_of_gids(dev);
 		return;
 	case SRDMA_NL_ACT_DEVICE_FATAL:
-		take_down(dev, 0);
+		take_down(dev, down_for);
 		srdma_link_announce(dev, IB_EVENT_DEVICE_FATAL);
 		return;
 	case SRDMA_NL_ACT_REMOVE:
@@ -88,14 +91,19 @@ static void do_effects(struct work_struct *work)
 	unsigned long due;
 	unsigned int i;
 	u64 down_for;
+	bool up;
 
 	spin_lock_bh(&effects->lock);
 	due = effects->due;
 	down_for = effects->down_for;
 	effects->due = 0;
 	spin_unlock_bh(&effects->lock);
+	up = due & SRDMA_EFFECT_UP;
+	due &= ~SRDMA_EFFECT_UP;
 	for_each_set_bit(i, &due, BITS_PER_LONG)
 		bring_about(dev, SRDMA_NL_ACT_PORT_DOWN + i, down_for);
+	if (up)
+		let_port_up(dev);
 }
 
 void srdma_dev_effects_init(struct srdma_dev *dev)

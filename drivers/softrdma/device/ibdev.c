@@ -434,11 +434,10 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	WARN_ON_ONCE(!hash_empty(dev->mcast));
 	srdma_drain_uninit(&dev->drain);
 	srdma_tamper_uninit(dev);
-	srdma_netns_put(dev->net);
+	srdma_netns_leave(dev->net);
 	/*
 	 * A packet that found the device by an address may still look at its
-	 * interface, and be counted. The namespace may go once the interface
-	 * has.
+	 * interface, and be counted.
 	 */
 	synchronize_rcu();
 	srdma_rules_uninit(&dev->rules);
@@ -447,6 +446,8 @@ void srdma_dev_destroy(struct srdma_dev *dev)
 	srdma_table_free(&dev->qps);
 	srdma_keys_uninit(&dev->keys);
 	free_percpu(dev->stats);
+	/* Last: nobody else waits for what is above, nor for us to leave this code. */
+	srdma_netns_put(dev->net);
 }
 
 int srdma_dev_register(struct srdma_dev *dev, const char *name)

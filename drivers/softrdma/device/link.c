@@ -278,6 +278,24 @@ void srdma_link_end(struct srdma_dev *dev)
 	spin_unlock_bh(&links_lock);
 }
 
+/* Under the list's lock. */
+static struct srdma_dev *first_link(struct net *net, const char *name, u32 from)
+{
+	struct srdma_dev *dev, *first = NULL;
+
+	list_for_each_entry(dev, &links, link_entry) {
+		if (!dev->registered || !net_eq(dev->net->net, net))
+			continue;
+		/* Not dev_name(): that is freed when a link is renamed. */
+		if (name ? strcmp(dev->ib.name, name) :
+			   dev->ib.index < from)
+			continue;
+		if (!first || dev->ib.index < first->ib.index)
+			first = dev;
+	}
+	return first;
+}
+
 /**
  * srdma_link_get - find a link
  * @net: namespace of its interface
@@ -288,23 +306,15 @@ void srdma_link_end(struct srdma_dev *dev)
  */
 struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from)
 {
-	struct srdma_dev *dev, *found = NULL;
+	struct srdma_dev *dev;
 
 	spin_lock_bh(&links_lock);
-	list_for_each_entry(dev, &links, link_entry) {
-		if (!dev->registered || !net_eq(dev->net->net, net))
-			continue;
-		/* Not dev_name(): that is freed when a link is renamed. */
-		if (name ? strcmp(dev->ib.name, name) :
-			   dev->ib.index < from)
-			continue;
-		if (!found || dev->ib.index < found->ib.index)
-			found = dev;
-	}
-	if (found && !ib_device_try_get(&found->ib))
-		found = NULL;
+	dev = first_link(net, name, from);
+	/* One that is going is in the list for a while, and others behind it. */
+	while (dev && !ib_device_try_get(&dev->ib))
+		dev = name ? NULL : first_link(net, NULL, dev->ib.index + 1);
 	spin_unlock_bh(&links_lock);
-	return found;
+	return dev;
 }
 
 /**

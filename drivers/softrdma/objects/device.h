@@ -89,7 +89,8 @@ struct srdma_held {
 /**
  * struct srdma_effects - what rules want done to the device
  * @lock: guards @due, @down_for and @ended
- * @due: bits of enum srdma_nl_action, from SRDMA_NL_ACT_PORT_DOWN on
+ * @due: bits of enum srdma_nl_action, from SRDMA_NL_ACT_PORT_DOWN on; what takes
+ *	the port down clears SRDMA_EFFECT_UP, which so is always the last of them
  * @down_for: how long the port is to be down, ns; 0: until it is let up
  * @ended: the device is going
  * @work: does it, in process context (device/effects.c)

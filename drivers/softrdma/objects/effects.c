@@ -13,14 +13,24 @@ static void cause_to_qp(struct srdma_qp *qp, bool receives, u8 action)
 	srdma_engine_kick_later(&qp->send, SRDMA_EVENT_EFFECT);
 }
 
+static bool takes_port_down(u8 action)
+{
+	return action == SRDMA_NL_ACT_PORT_DOWN ||
+	       action == SRDMA_NL_ACT_DEVICE_FATAL;
+}
+
 static void cause_to_dev(struct srdma_effects *effects,
 			 const struct srdma_order *order)
 {
 	spin_lock_bh(&effects->lock);
 	if (!effects->ended) {
 		effects->due |= BIT(order->action - SRDMA_NL_ACT_PORT_DOWN);
-		if (order->action == SRDMA_NL_ACT_PORT_DOWN)
-			effects->down_for = order->time;
+		if (takes_port_down(order->action)) {
+			effects->due &= ~SRDMA_EFFECT_UP;
+			effects->down_for =
+				order->action == SRDMA_NL_ACT_PORT_DOWN ?
+					order->time : 0;
+		}
 		schedule_work(&effects->work);
 	}
 	spin_unlock_bh(&effects->lock);

@@ -174,17 +174,29 @@ struct srdma_netns *srdma_netns_get(struct net *net)
 	return err ? ERR_PTR(err) : snet;
 }
 
-void srdma_netns_put(struct srdma_netns *net)
+/**
+ * srdma_netns_leave - a link receives no more; its place is still counted
+ * @net: the namespace's part
+ */
+void srdma_netns_leave(struct srdma_netns *net)
 {
 	mutex_lock(&net->lock);
 	net->links--;
 	if (!net->links)
 		close_ports(net);
 	mutex_unlock(&net->lock);
-	/*
-	 * Unlocking may look at a mutex that another one has already, so the lock
-	 * is not what the end waits for. Waking up does not look at the count.
-	 */
+}
+
+/**
+ * srdma_netns_put - a link is gone
+ * @net: the namespace's part, which it has left
+ *
+ * The namespace may go as soon as this returns, and so may the module: its exit waits
+ * for that, and then for tasks to leave its code, unless they sleep.
+ */
+void srdma_netns_put(struct srdma_netns *net)
+{
+	/* Waking up does not look at the count. */
 	if (atomic_dec_and_test(&net->users))
 		wake_up_var(&net->users);
 }

@@ -19,8 +19,8 @@
  * @net: the namespace
  * @lock: guards @links and the sockets' coming and going
  * @links: devices in this namespace; the sockets are open while there are any
- * @users: those, and who has given one up but may not have left @lock yet: all this
- *	stays while there are any
+ * @users: those, and such as have left but are not gone yet: all this stays while
+ *	there are any
  * @sk4: bound to the RoCE port, IPv4; owns the port, never reads
  * @sk6: likewise IPv6; NULL where the namespace has no IPv6
  * @routes: notifier of routes that go, while the sockets are open
@@ -53,6 +53,7 @@ void srdma_netns_exit(void);
 
 struct srdma_netns *srdma_netns_of(struct net *net);
 struct srdma_netns *srdma_netns_get(struct net *net);
+void srdma_netns_leave(struct srdma_netns *net);
 void srdma_netns_put(struct srdma_netns *net);
 
 /* What was found out about addresses after this holds while it is the same. */

@@ -348,6 +348,12 @@ TEST_F(faults, what_makes_no_sense_is_refused_with_a_reason)
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "which QP", "now qp-fatal"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "no QP of that number",
 				  "now qp 0xfffff0 qp-fatal"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "neither waits nor chooses",
+				  "now pid 1 port-down"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "neither waits nor chooses",
+				  "now prob 0.5 port-down"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "neither waits nor chooses",
+				  "now after 1 port-down"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "only packets have a PSN",
 				  "wr psn 3 status FATAL_ERR"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "one PSN is enough",

@@ -410,6 +410,32 @@ TEST_F(monitor, ports_and_links_are_told_of)
 	listen_end(&one);
 }
 
+/* Whoever is slow, and listens to one link: else it would listen for ever. */
+TEST_F(monitor, the_end_of_a_link_is_not_lost)
+{
+	struct listen *listen = &self->scene.listen;
+	char flaps[1024];
+	size_t len = 0;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		len += snprintf(flaps + len, sizeof(flaps) - len, "%s",
+				"link set srtm0 down\nlink set srtm0 up\n");
+	ASSERT_GT(sizeof(flaps), len);
+	ASSERT_EQ(0, topo_ip("link add srtm0 type dummy\nlink set srtm0 up"));
+	ASSERT_EQ(0, topo_link_add("srtm", "srtm0"));
+	ASSERT_EQ(0, listen_begin(listen, "srtm only link,port room 16"));
+	kill(listen->pid, SIGSTOP);
+	ASSERT_EQ(0, topo_ip("%s", flaps));
+	ASSERT_EQ(0, topo_ip("link del srtm0"));
+	ASSERT_EQ(0, topo_wait_link("srtm", false, DUO_WAIT_MS));
+	kill(listen->pid, SIGCONT);
+	EXPECT_EQ(0, listen_wait(listen));
+	EXPECT_LT(0, listen_sum(listen, "count", EVENT("lost"), NULL));
+	EXPECT_LE(15, listen_count(listen, EVENT("port"), NULL, NULL));
+	EXPECT_EQ(1, listen_count(listen, "\"is\":\"gone\"", NULL, NULL));
+}
+
 /* ---- who hears what ---- */
 
 TEST_F(monitor, a_listener_of_one_qp_hears_of_that)
