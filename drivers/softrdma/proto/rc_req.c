@@ -230,10 +230,13 @@ void srdma_req_fail_now(struct srdma_rc_req *req, u32 idx,
 			enum srdma_status status)
 {
 	req->mode = SRDMA_REQ_ERROR;
+	/* One before it may have failed here, and wait for what is older still. */
+	if (!srdma_req_behind_fail(req, idx)) {
+		req->fail_idx = idx;
+		req->fail_status = status;
+	}
 	req->failing = false;
 	req->failed = true;
-	req->fail_idx = idx;
-	req->fail_status = status;
 	srdma_req_rearm(req);
 }
 

@@ -222,6 +222,19 @@ static void ask_for_missing(struct srdma_rc_req *req, u32 idx, u32 pos,
 	again->psn = srdma_psn_add(msg->psn, end);
 }
 
+/*
+ * What is sent next if @again finds no room. The oldest PSN may be a hole in a READ, which
+ * is not @again's to fill, and nothing else opens the window: so that is asked for. And a
+ * probe that is due is what ends the wait.
+ */
+static enum srdma_req_next without_room(const struct srdma_rc_req *req)
+{
+	bool asks = srdma_req_resending(req) && req->cur_psn == req->una_psn &&
+		    srdma_msg_is_rd(srdma_rc_req_msg(req, req->una));
+
+	return asks || req->probe_due ? SRDMA_NEXT_EMPTY : SRDMA_NEXT_WINDOW;
+}
+
 noinline enum srdma_req_next
 srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 		     const struct srdma_burst_limit *limit,
@@ -243,10 +256,8 @@ srdma_req_next_again(struct srdma_rc_req *req, u64 now,
 			if (!srdma_msg_is_rd(msg)) {
 				u32 room = room_for(req, again);
 
-				/* But a probe, that is due, is what ends the wait. */
 				if (!room)
-					return req->probe_due ? SRDMA_NEXT_EMPTY :
-								SRDMA_NEXT_WINDOW;
+					return without_room(req);
 				fill_again(req, idx, again, room, limit, out);
 				return SRDMA_NEXT_SEND;
 			}

@@ -424,8 +424,9 @@ static inline bool srdma_rc_resp_due(const struct srdma_rc_resp *resp)
  */
 static inline bool srdma_rc_resp_only_acks(const struct srdma_rc_resp *resp)
 {
-	return resp->ack_due && !resp->nak_due && !resp->res_pending &&
-	       !resp->part_count && !resp->hole_count && !resp->in;
+	return resp->ack_due && !resp->nak_due && !resp->late_due &&
+	       !resp->res_pending && !resp->part_count && !resp->hole_count &&
+	       !resp->in;
 }
 
 /**

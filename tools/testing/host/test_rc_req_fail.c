@@ -177,6 +177,22 @@ TEST(req_abort__a_failure_that_waited_keeps_its_status)
 	EXPECT(!retired());
 }
 
+/* The peer refuses a later one, while an older one is still waited for. */
+TEST(req_fail__the_first_one_keeps_its_status)
+{
+	begin(NULL);
+	push(SRDMA_WR_READ, MTU, 0);
+	push(SRDMA_WR_READ, MTU, 0);
+	push(SRDMA_WR_SEND, 8, 0);
+	send_all();
+	srdma_rc_req_fail(&req, 1, SRDMA_ST_LOC_PROT);
+	EXPECT_EQ(nak(2, SRDMA_NAK_REM_ACCESS), SRDMA_REQ_FAILED);
+	expect_retired(0, SRDMA_ST_FLUSH);
+	expect_retired(1, SRDMA_ST_LOC_PROT);
+	expect_retired(2, SRDMA_ST_FLUSH);
+	EXPECT(!retired());
+}
+
 TEST(req_abort__everything_is_flushed_once)
 {
 	begin(&few);

@@ -606,3 +606,29 @@ TEST(req_hole__what_a_probe_is_answered_was_lost)
 	EXPECT_EQ(part(2, true), SRDMA_REQ_PLACE);
 	EXPECT_EQ(req.backoff, 0);
 }
+
+/* What is reported behind it finds no room before it is filled: so it comes first. */
+TEST(req_hole__is_asked_for_where_reports_find_no_room)
+{
+	uint32_t i;
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	push(SRDMA_WR_SEND, 12 * MTU, 0);
+	send_all();
+	/* All that opens the window again is lost. */
+	req.deadline = now += req.timeout_ns;
+	EXPECT_EQ(srdma_rc_req_timeout(&req, now), SRDMA_TIMER_RETRY);
+	send_all();
+	EXPECT_EQ(req.cwnd, 2);
+	now += 1 * MS;
+	for (i = 1; i < 4; i++)
+		EXPECT_EQ(place_resp(i, MTU), SRDMA_REQ_PLACE);
+	no_holes();
+	hole(0, 13, 1);
+	EXPECT_EQ(sack(12, 1, 2), SRDMA_REQ_SACK);
+	EXPECT_EQ(req.again_count, 1);
+	send_one();
+	EXPECT_EQ(burst.idx, 0);
+	EXPECT_EQ(burst.b.psn, psn(0));
+}

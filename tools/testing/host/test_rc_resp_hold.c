@@ -613,6 +613,8 @@ TEST(resp_hold__what_was_late_and_comes_again)
 	fresh();
 	pkt.stamp = number;
 	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 0, 4), SRDMA_RESP_DUP);
+	/* An acknowledge that waits for a reply would not say so. */
+	EXPECT(!srdma_rc_resp_only_acks(&resp));
 	expect_sack(1, 0);
 	expect_late(0, 0);
 	EXPECT_EQ(resp.hold_ns, 22 * WAIT);
