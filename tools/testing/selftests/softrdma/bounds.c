@@ -178,9 +178,16 @@ static long killed(void)
 	return number_of("/proc/vmstat", "oom_kill");
 }
 
+/*
+ * What is free, or is as soon as somebody needs it. MemAvailable is less by watermarks,
+ * which the kernel raises for a while when memory was scarce.
+ */
 static long available_mb(void)
 {
-	return number_of("/proc/meminfo", "MemAvailable") / 1024;
+	const char *meminfo = "/proc/meminfo";
+
+	return (number_of(meminfo, "MemFree") + number_of(meminfo, "Cached") +
+		number_of(meminfo, "SReclaimable")) / 1024;
 }
 
 /* ---- a process that takes all it can ---- */
@@ -324,6 +331,17 @@ static int other_makes_a_qp(void)
 	return status;
 }
 
+static void show_memory(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[200];
+
+	while (file && fgets(line, sizeof(line), file))
+		printf("# %s", line);
+	if (file)
+		fclose(file);
+}
+
 /* Is as much available again, give or take what others do? */
 static bool memory_is_back(long before)
 {
@@ -335,6 +353,7 @@ static bool memory_is_back(long before)
 		usleep(100000);
 	}
 	printf("# %ld MB of %ld are back\n", available_mb(), before);
+	show_memory();
 	return false;
 }
 
