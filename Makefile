@@ -183,7 +183,7 @@ check:
 	@scripts/check
 
 # What of tools/testing/cpus goes with them.
-CPUS-host-test := revoke
+CPUS-host-test := revoke resize
 CPUS-host-mutants := mutants
 
 host-test sim host-mutants host-coverage:

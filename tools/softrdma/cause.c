@@ -246,7 +246,7 @@ const struct cause causes[] = {
 	V(SRQ_SGE, "srq_sge", "create_srq",
 	  "a receive has {limit} pieces at most, not {value}",
 	  "max_srq_sge of ibv_query_device() says how many"),
-	V(SRQ_LIMIT, "srq_limit", "create_srq or modify_srq",
+	V(SRQ_LIMIT, "srq_limit", "modify_srq",
 	  "the limit {value} is above the {limit} receives that the SRQ holds",
 	  "a lower limit, or a larger SRQ"),
 	V(SRQ_FULL, "srq_full", "modify_srq",

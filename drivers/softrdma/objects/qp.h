@@ -280,16 +280,22 @@ static_assert(offsetof(struct srdma_qp, state) < offsetof(struct srdma_qp, refs)
 /**
  * struct srdma_qp_handle - what the core allocates and frees
  * @ib: the core's part
- * @qp: the queue pair, which look-ups under RCU may see for longer
+ * @qp: the queue pair, which look-ups under RCU may see for longer; NULL once it
+ *	is being destroyed
  */
 struct srdma_qp_handle {
 	struct ib_qp ib;
 	struct srdma_qp *qp;
 };
 
+static inline struct srdma_qp_handle *to_sqp_handle(struct ib_qp *ib)
+{
+	return container_of(ib, struct srdma_qp_handle, ib);
+}
+
 static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
 {
-	return container_of(ib, struct srdma_qp_handle, ib)->qp;
+	return to_sqp_handle(ib)->qp;
 }
 
 /* Connected: to one other QP. */

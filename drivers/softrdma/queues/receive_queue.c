@@ -94,11 +94,12 @@ static int use_ring(struct srdma_rq *rq, struct srdma_ring *ring, u32 moved)
 int srdma_rq_resize(struct srdma_rq *rq, struct srdma_ring *ring)
 {
 	struct srdma_ring *from = &rq->ring;
-	u32 first, moved = 0, left, round;
+	u32 first, begun, gone, filled, moved = 0, left, round;
 	int err = -EBUSY;
 
 	spin_lock_irq(&rq->lock);
 	first = from->index;
+	begun = rq->taken;
 	left = srdma_ring_filled(from);
 	spin_unlock_irq(&rq->lock);
 	if (left > srdma_ring_entries(ring))
@@ -108,8 +109,12 @@ int srdma_rq_resize(struct srdma_rq *rq, struct srdma_ring *ring)
 		srdma_ring_copy_slowly(ring, moved, from, first + moved, left);
 		moved += left;
 		spin_lock_irq(&rq->lock);
-		left = (srdma_ring_load(from, from->producer) - first - moved) &
-		       from->mask;
+		/* What was taken needs no copy; its slots may hold others by now. */
+		gone = rq->taken - begun;
+		moved = max(moved, gone);
+		/* Fewer, if user space has moved its index back. */
+		filled = srdma_ring_filled(from);
+		left = filled - min(filled, moved - gone);
 		if (left <= RESIZE_FEW) {
 			srdma_ring_copy(ring, moved, from, first + moved, left);
 			err = use_ring(rq, ring, moved + left);
@@ -210,6 +215,7 @@ enum srdma_rq_taken srdma_rq_take(struct srdma_rq *rq, struct srdma_rwqe *out,
 		taken = look_at_slot(rq, out, need);
 	if (taken == SRDMA_RQ_TAKEN || taken == SRDMA_RQ_BAD) {
 		srdma_ring_consume(ring, 1);
+		rq->taken++;
 		filled--;
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);

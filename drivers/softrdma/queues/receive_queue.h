@@ -16,11 +16,13 @@
  * @lock: guards all of it; user space adds to @ring without it
  * @ring: struct srdma_abi_recv_wqe with pieces
  * @max_sge: most pieces of one request; constant
+ * @taken: requests so far, modulo 2^32
  */
 struct srdma_rq {
 	spinlock_t lock;
 	struct srdma_ring ring;
 	u32 max_sge;
+	u32 taken;
 };
 
 /* What srdma_rq_take() found. */

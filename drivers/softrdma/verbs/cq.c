@@ -85,6 +85,10 @@ int srdma_cq_destroy(struct ib_cq *ib, struct ib_udata *udata)
 	struct srdma_cq *cq = to_scq(ib);
 
 	srdma_upcall_stop(&cq->upcall);
+	/* The core has done so before, but an upcall may have queued it since. */
+	if (ib->poll_ctx == IB_POLL_WORKQUEUE ||
+	    ib->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		cancel_work_sync(&ib->work);
 	srdma_ring_destroy(&cq->ring);
 	srdma_dev_uncount(to_sdev(ib->device), SRDMA_OBJ_CQ);
 	return 0;

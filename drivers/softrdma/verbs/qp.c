@@ -337,10 +337,12 @@ err_count:
 
 int srdma_qp_destroy(struct ib_qp *ib, struct ib_udata *udata)
 {
-	struct srdma_qp *qp = to_sqp(ib);
+	struct srdma_qp_handle *handle = to_sqp_handle(ib);
+	struct srdma_qp *qp = handle->qp;
 	struct srdma_dev *dev = qp->dev;
 
 	/* Act 1: no new look-ups find it. */
+	WRITE_ONCE(handle->qp, NULL);
 	srdma_table_set(&dev->qps, qp->qpn, NULL);
 	xa_erase(&dev->qp_numbers, qp->qpn);
 	/* Act 2: code that found it earlier sees it dead. */
@@ -382,16 +384,25 @@ static void tell_attrs(const struct srdma_qp *qp, struct ib_qp_attr *attr)
 	};
 }
 
-int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init)
+/*
+ * Some cores let whoever lists resources (nldev) query a QP while it is being
+ * destroyed, and until after that.
+ */
+static struct srdma_qp *get_if_alive(struct ib_qp *ib)
 {
-	struct srdma_qp *qp = to_sqp(ib);
-	int err;
+	struct srdma_qp *qp;
 
-	err = srdma_refuse_by_rule(ib->device, qp->is_user,
-				   SRDMA_NL_VERB_QUERY_QP, qp->qpn);
-	if (err)
-		return err;
+	rcu_read_lock();
+	qp = READ_ONCE(to_sqp_handle(ib)->qp);
+	if (qp && !refcount_inc_not_zero(&qp->refs))
+		qp = NULL;
+	rcu_read_unlock();
+	return qp;
+}
+
+static void query(struct srdma_qp *qp, struct ib_qp *ib,
+		  struct ib_qp_attr *attr, struct ib_qp_init_attr *init)
+{
 	mutex_lock(&qp->mutex);
 	tell_attrs(qp, attr);
 	attr->qp_state = READ_ONCE(qp->state);
@@ -414,5 +425,20 @@ int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		.qp_type = ib->qp_type,
 		.port_num = SRDMA_PORT,
 	};
-	return 0;
+}
+
+int srdma_qp_query(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct srdma_qp *qp = get_if_alive(ib);
+	int err;
+
+	if (!qp)
+		return -EINVAL;
+	err = srdma_refuse_by_rule(ib->device, qp->is_user,
+				   SRDMA_NL_VERB_QUERY_QP, qp->qpn);
+	if (!err)
+		query(qp, ib, attr, init);
+	srdma_qp_put(qp);
+	return err;
 }

@@ -38,12 +38,10 @@ static int check_create_srq(struct srdma_dev *dev,
 				    SRDMA_REFUSED(SRQ_SGE, EINVAL,
 						  attr->max_sge,
 						  SRDMA_MAX_SGE));
-	if (attr->srq_limit > attr->max_wr)
-		return refuse_limit(dev, is_user, attr->srq_limit,
-				    attr->max_wr);
 	return 0;
 }
 
+/* The limit is none of what an SRQ is made with (ibv_create_srq(3)). */
 int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
@@ -74,7 +72,7 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		goto err_rq;
 
 	srq->max_wr = srdma_ring_entries(&srq->rq.ring);
-	srq->limit = init->attr.srq_limit;
+	srq->limit = 0;
 	init->attr.max_wr = srq->max_wr;
 	return 0;
 

@@ -82,6 +82,11 @@ noinline void srdma_rider_send(struct srdma_qp *qp, struct srdma_outbox *outbox)
 	u32 count;
 
 	outbox->rider = 0;
+	if (!tx.outbox)
+		srdma_outbox_rest(outbox);
 	if (srdma_tx_send(&tx, &count) == SRDMA_TX_SENT)
 		srdma_stat_inc(qp->dev, SRDMA_STAT_ACK_CARRIED);
+	/* Behind its back the way may have been looked for anew, and not be there. */
+	if (!tx.outbox)
+		outbox->knows_way = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What memory/keys.c, base/table.c, wire/inflight.c and the headers of QPs use of
+ * What memory/keys.c, base/table.c, wire/inflight.c, receive queues and QPs use of
  * the kernel, in user space. What is measured is as in the kernel: atomics, cache
  * lines, and variables of each CPU. The rest has the right size, or is never called.
  */
@@ -68,6 +68,7 @@ typedef atomic_t refcount_t;
 #define smp_mb__after_atomic()	do { } while (0) /* every atomic is one */
 #define smp_load_acquire(p)	peek(p) /* as there */
 #define smp_store_release(p, v)	publish(p, v) /* as there */
+#define swap(a, b)		({ typeof(a) swapped = (a); (a) = (b); (b) = swapped; })
 #define cpu_relax()		__builtin_ia32_pause()
 #define preempt_disable()	do { } while (0)
 #define preempt_enable()	do { } while (0)
@@ -200,6 +201,10 @@ struct ib_ucontext;
 #define spin_lock_init(l)	((l)->locked = 0)
 #define spin_lock_bh(l)		((l)->locked = 1)
 #define spin_unlock_bh(l)	((l)->locked = 0)
+#define spin_lock_irq		spin_lock_bh
+#define spin_unlock_irq		spin_unlock_bh
+#define spin_lock_irqsave(l, flags)	((flags) = ((l)->locked = 1))
+#define spin_unlock_irqrestore(l, flags)	((l)->locked = (flags) & 0)
 #define lockdep_assert_held(l)	do { } while (0)
 #define xa_init_flags(xa, flags)	do { } while (0)
 #define xa_alloc_cyclic(xa, index, entry, limit, next, gfp)	\
@@ -255,7 +260,13 @@ struct ib_pd { void *uobject; };
 struct ib_qp { void *device; };
 struct ib_ah { void *device; };
 struct ib_cq;
-struct ib_recv_wr;
+struct ib_sge { u64 addr; u32 length; u32 lkey; };
+struct ib_recv_wr {
+	struct ib_recv_wr *next;
+	u64 wr_id;
+	struct ib_sge *sg_list;
+	int num_sge;
+};
 struct ib_wc;
 struct skb_seq_state { u64 words[10]; };
 struct ib_mr { void *device; };

@@ -89,22 +89,27 @@ TEST_F(error_verbs, completion_queue_made_smaller_than_what_waits)
 	EXPECT_EQ(0, duo_close(&duo));
 }
 
-static bool refused_srq(struct verbs_set *set, uint32_t wr, uint32_t sge,
-			uint32_t limit)
+static struct ibv_srq *make_srq(struct verbs_set *set, uint32_t wr, uint32_t sge)
 {
-	struct ibv_srq_init_attr init = { .attr = { wr, sge, limit } };
+	struct ibv_srq_init_attr init = { .attr = { wr, sge } };
 
-	return !ibv_create_srq(set->pd, &init);
+	return ibv_create_srq(set->pd, &init);
 }
 
 TEST_F(error_verbs, shared_receive_queues_beyond_the_limits)
 {
-	EXPECT_TRUE(refused_srq(&self->set, 1 << 24, 1, 0));
+	struct ibv_srq_attr attr = { .srq_limit = 99 };
+	struct ibv_srq *srq;
+
+	EXPECT_EQ(NULL, make_srq(&self->set, 1 << 24, 1));
 	SAYS(SRQ_WR, "receives, not 16777216");
-	EXPECT_TRUE(refused_srq(&self->set, 16, 4096, 0));
+	EXPECT_EQ(NULL, make_srq(&self->set, 16, 4096));
 	SAYS(SRQ_SGE, "a receive has 32 pieces at most, not 4096");
-	EXPECT_TRUE(refused_srq(&self->set, 16, 1, 99));
-	SAYS(SRQ_LIMIT, "the limit 99 is above the 16 receives");
+	srq = make_srq(&self->set, 15, 1);
+	ASSERT_NE(NULL, srq);
+	EXPECT_EQ(EINVAL, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	SAYS(SRQ_LIMIT, "the limit 99 is above the 15 receives");
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
 TEST_F(error_verbs, shared_receive_queue_of_another_type)

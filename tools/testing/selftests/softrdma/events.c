@@ -181,10 +181,10 @@ TEST_F(events, overflowed_cq_keeps_what_it_has)
 	EXPECT_EQ(0, ibv_poll_cq(duo->end[1].recv_cq, 64, wc));
 }
 
-static struct ibv_srq *make_srq(struct verbs_set *set, int max_wr, int limit)
+static struct ibv_srq *make_srq(struct verbs_set *set, int max_wr)
 {
 	struct ibv_srq_init_attr init = {
-		.attr = { .max_wr = max_wr, .max_sge = 1, .srq_limit = limit },
+		.attr = { .max_wr = max_wr, .max_sge = 1 },
 	};
 
 	return ibv_create_srq(set->pd, &init);
@@ -200,7 +200,7 @@ TEST_F(events, srq_limit_is_raised_once_when_traffic_falls_below_it)
 	struct ibv_wc wc;
 	int i;
 
-	srq = make_srq(&self->set, 16, 0);
+	srq = make_srq(&self->set, 16);
 	ASSERT_NE(NULL, srq);
 	duo->srq = srq;
 	ASSERT_EQ(0, duo_up(duo, &self->set, &self->set));
@@ -233,7 +233,7 @@ TEST_F(events, srq_limit_is_raised_once_when_traffic_falls_below_it)
 TEST_F(events, qp_of_an_srq_in_error_raises_last_wqe_reached_once)
 {
 	struct duo *duo = &self->duo;
-	struct ibv_srq *srq = make_srq(&self->set, 16, 0);
+	struct ibv_srq *srq = make_srq(&self->set, 16);
 	struct ibv_async_event ev;
 	struct ibv_wc wc;
 

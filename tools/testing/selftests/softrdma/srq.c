@@ -53,6 +53,27 @@ TEST_F(dev, create_returns_the_actual_size)
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* Whatever a program has left in it (ibv_create_srq(3)). */
+TEST_F(dev, limit_is_irrelevant_when_it_is_made)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 64, .max_sge = 1 },
+	};
+	static const uint32_t limits[] = { 20, 0xdeadbeef };
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		init.attr.srq_limit = limits[i];
+		srq = ibv_create_srq(self->set.pd, &init);
+		ASSERT_NE(NULL, srq);
+		ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+		EXPECT_EQ(0, attr.srq_limit);
+		EXPECT_EQ(0, ibv_destroy_srq(srq));
+	}
+}
+
 TEST_F(dev, srq_of_no_wr_is_refused)
 {
 	EXPECT_EQ(NULL, srq_of(&self->set, 0, 1));
