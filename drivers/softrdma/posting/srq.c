@@ -63,9 +63,12 @@ enum srdma_rq_taken srdma_srq_take(struct srdma_srq *srq,
 
 	taken = srdma_rq_take(&srq->rq, out, need, &left);
 	limit = READ_ONCE(srq->limit);
-	/* The event disarms the limit (10.2.9.2): the CPU that disarms it raises it. */
-	if (taken != SRDMA_RQ_EMPTY && taken != SRDMA_RQ_SHORT &&
-	    left < limit && cmpxchg(&srq->limit, limit, 0) == limit)
+	/*
+	 * The event disarms the limit (10.2.9.2): the CPU that disarms it raises it. It
+	 * may have been armed when there was nothing any more.
+	 */
+	if (taken != SRDMA_RQ_SHORT && left < limit &&
+	    cmpxchg(&srq->limit, limit, 0) == limit)
 		raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
 	return taken;
 }

@@ -22,7 +22,7 @@ static size_t slot_bytes(u32 max_sge)
  * srdma_rq_create - make a receive queue
  * @rq: filled
  * @entries: requests that must fit at once
- * @max_sge: most pieces of one
+ * @max_sge: most pieces of one; one at least will fit
  * @ucontext: context that may map it, NULL for a kernel consumer
  * @map: filled with where to map it
  */
@@ -31,11 +31,11 @@ int srdma_rq_create(struct srdma_rq *rq, u32 entries, u32 max_sge,
 {
 	struct srdma_ring_spec spec = {
 		.entries = max(entries, 1U),
-		.elem_size = slot_bytes(max_sge),
+		.elem_size = slot_bytes(max(max_sge, 1U)),
 	};
 
 	spin_lock_init(&rq->lock);
-	rq->max_sge = max_sge;
+	rq->max_sge = max(max_sge, 1U);
 	return srdma_ring_create(&rq->ring, &spec, ucontext, map);
 }
 

@@ -298,7 +298,10 @@ static void serve_rc(struct srdma_request *r)
 		return;
 	}
 	if (outcome) {
-		srdma_rc_resp_fail(rc, &r->pkt, &r->act, refuse(r, outcome));
+		/* A late copy is dropped, and nobody is told that it was refused. */
+		if (verdict != SRDMA_RESP_DUP_READ)
+			srdma_rc_resp_fail(rc, &r->pkt, &r->act,
+					   refuse(r, outcome));
 		return;
 	}
 	complete_message(r);

@@ -119,7 +119,9 @@ static int create_sq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
 	err = srdma_ring_create(&qp->sq.ring, &spec, ucontext, map);
 	if (err)
 		return err;
-	cap->max_send_wr = srdma_ring_entries(&qp->sq.ring);
+	/* The ring may hold more: but who asks for as many again shall get them. */
+	cap->max_send_wr = min(srdma_ring_entries(&qp->sq.ring),
+			       qp->dev->bounds.wr);
 	cap->max_inline_data = limits->max_inline;
 	return 0;
 }
@@ -139,7 +141,9 @@ static int create_rq(struct srdma_qp *qp, struct ib_ucontext *ucontext,
 			      ucontext, map);
 	if (err)
 		return err;
-	cap->max_recv_wr = srdma_ring_entries(&qp->rq.ring);
+	cap->max_recv_wr = min(srdma_ring_entries(&qp->rq.ring),
+			       qp->dev->bounds.wr);
+	cap->max_recv_sge = qp->rq.max_sge;
 	return 0;
 }
 

@@ -41,6 +41,13 @@ static int check_create_srq(struct srdma_dev *dev,
 	return 0;
 }
 
+/* The ring may hold more than the device offers: who asks for as many again gets them. */
+static void tell_size(struct srdma_srq *srq)
+{
+	srq->max_wr = min(srdma_ring_entries(&srq->rq.ring),
+			  to_sdev(srq->ib.device)->bounds.wr);
+}
+
 /* The limit is none of what an SRQ is made with (ibv_create_srq(3)). */
 int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
@@ -71,9 +78,10 @@ int srdma_srq_create(struct ib_srq *ib, struct ib_srq_init_attr *init,
 	if (err)
 		goto err_rq;
 
-	srq->max_wr = srdma_ring_entries(&srq->rq.ring);
+	tell_size(srq);
 	srq->limit = 0;
 	init->attr.max_wr = srq->max_wr;
+	init->attr.max_sge = srq->rq.max_sge;
 	return 0;
 
 err_rq:
@@ -137,7 +145,7 @@ static int resize_srq(struct srdma_srq *srq, struct ib_srq_attr *attr,
 						   attr->max_wr, 0));
 	}
 	if (!err) {
-		srq->max_wr = srdma_ring_entries(&srq->rq.ring);
+		tell_size(srq);
 		attr->max_wr = srq->max_wr;
 	}
 	/* The new one that is not wanted, or the old one. */

@@ -90,6 +90,41 @@ TEST_F(dev, max_qp_wr_is_attainable_and_more_is_refused)
 	EXPECT_EQ(EINVAL, errno);
 }
 
+/* The verbs write into what they are given how much it became. */
+TEST_F(dev, what_was_given_may_be_asked_for_again)
+{
+	struct verbs_set *set = &self->set;
+	struct ibv_qp_init_attr qp_init = {
+		.send_cq = set->cq,
+		.recv_cq = set->cq,
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_sge = 1 } };
+	struct ibv_device_attr attr;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	int i;
+
+	ASSERT_EQ(0, ibv_query_device(set->ctx, &attr));
+	qp_init.cap.max_send_wr = attr.max_qp_wr;
+	qp_init.cap.max_recv_wr = attr.max_qp_wr;
+	srq_init.attr.max_wr = attr.max_srq_wr;
+	for (i = 0; i < 2; i++) {
+		qp = ibv_create_qp(set->pd, &qp_init);
+		ASSERT_NE(NULL, qp);
+		EXPECT_EQ(attr.max_qp_wr, qp_init.cap.max_send_wr);
+		EXPECT_EQ(attr.max_qp_wr, qp_init.cap.max_recv_wr);
+		EXPECT_EQ(0, ibv_destroy_qp(qp));
+		srq = ibv_create_srq(set->pd, &srq_init);
+		ASSERT_NE(NULL, srq);
+		EXPECT_EQ(attr.max_srq_wr, srq_init.attr.max_wr);
+		EXPECT_EQ(0, ibv_modify_srq(srq, &srq_init.attr,
+					    IBV_SRQ_MAX_WR));
+		EXPECT_EQ(attr.max_srq_wr, srq_init.attr.max_wr);
+		EXPECT_EQ(0, ibv_destroy_srq(srq));
+	}
+}
+
 TEST_F(dev, max_sge_is_attainable_and_more_is_refused)
 {
 	struct verbs_set *set = &self->set;

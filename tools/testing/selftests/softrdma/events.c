@@ -230,6 +230,33 @@ TEST_F(events, srq_limit_is_raised_once_when_traffic_falls_below_it)
 	EXPECT_EQ(0, ibv_destroy_srq(srq));
 }
 
+/* Who arms it late, when peers have taken all, is to post more as well. */
+TEST_F(events, srq_limit_armed_when_there_is_nothing_is_raised)
+{
+	struct duo *duo = &self->duo;
+	struct ibv_srq_attr attr = { .srq_limit = 4 };
+	struct ibv_async_event ev;
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+
+	srq = make_srq(&self->set, 16);
+	ASSERT_NE(NULL, srq);
+	duo->srq = srq;
+	ASSERT_EQ(0, duo_up(duo, &self->set, &self->set));
+	ASSERT_EQ(0, ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	EXPECT_EQ(-ETIMEDOUT, duo_event(self->set.ctx, &ev, 0));
+	ASSERT_EQ(0, duo_send(&duo->end[0], 1, 0, 64, 0));
+	ASSERT_EQ(0, duo_event(self->set.ctx, &ev, DUO_WAIT_MS));
+	EXPECT_EQ(IBV_EVENT_SRQ_LIMIT_REACHED, ev.event_type);
+	ibv_ack_async_event(&ev);
+	ASSERT_EQ(0, duo_srq_recv(srq, duo->end[1].mr, 1, duo->end[1].buf, 64));
+	ASSERT_EQ(1, duo_poll(duo->end[1].recv_cq, &wc, 1));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	EXPECT_EQ(-ETIMEDOUT, duo_event(self->set.ctx, &ev, 0));
+	EXPECT_EQ(0, duo_close(duo));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+}
+
 TEST_F(events, qp_of_an_srq_in_error_raises_last_wqe_reached_once)
 {
 	struct duo *duo = &self->duo;

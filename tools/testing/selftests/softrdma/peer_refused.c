@@ -5,6 +5,8 @@
  */
 #include "peer_fixture.h"
 
+#include "errlog.h"
+
 #define IN	32768		/* where receives go; WRITEs stay below */
 #define LONG	(1024 * MTU)	/* more than a QP hands to the network at once */
 
@@ -415,6 +417,24 @@ TEST_F(peer, repetition_of_what_is_gone_breaks_no_connection)
 				PSN + LONG / MTU));
 	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(peer->qp));
 	EXPECT_EQ(0, forget(&with_long));
+}
+
+/* A copy that a network has made of a READ, and that comes when its memory is gone. */
+TEST_F(peer, late_copy_of_what_is_gone_is_no_refusal)
+{
+	struct peer *peer = &self->peer;
+	struct peer with_brief = *peer;
+
+	ASSERT_EQ(0, think_of(&with_brief, MTU));
+	ASSERT_EQ(0, peer_rdma(&with_brief, RC_READ, PSN, 0, 8, 0));
+	EXPECT_TRUE(peer_hears(&self->heard, RC_READ_RESP_ONLY, PSN));
+	ASSERT_EQ(0, forget(&with_brief));
+	ASSERT_EQ(0, peer_rdma(&with_brief, RC_READ, PSN, 0, 8, 0));
+	EXPECT_EQ(IBV_QPS_RTS, verbs_qp_state(peer->qp));
+	EXPECT_FALSE(errlog_says(TOPO_LINK, peer->qp->qp_num, 0, "refused"));
+	/* Asked for anew it is one. */
+	ASSERT_EQ(0, peer_rdma(&with_brief, RC_READ, PSN + 1, 0, 8, 0));
+	EXPECT_TRUE(errlog_says(TOPO_LINK, peer->qp->qp_num, 0, "refused"));
 }
 
 /* But of what goes while it is sent the first time no more is to be had. */

@@ -74,6 +74,35 @@ TEST_F(dev, limit_is_irrelevant_when_it_is_made)
 	}
 }
 
+/* Adapters round up, and programs that leave it 0 go by that. */
+TEST_F(dev, a_receive_has_room_for_a_piece)
+{
+	struct ibv_sge sge = { .length = 1, .lkey = 1 };
+	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_qp_init_attr init = {
+		.send_cq = self->set.cq,
+		.recv_cq = self->set.cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 4 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_srq_attr attr;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	srq = srq_of(&self->set, 4, 0);
+	ASSERT_NE(NULL, srq);
+	ASSERT_EQ(0, ibv_query_srq(srq, &attr));
+	EXPECT_EQ(1, attr.max_sge);
+	EXPECT_EQ(0, ibv_post_srq_recv(srq, &wr, &bad));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+	qp = ibv_create_qp(self->set.pd, &init);
+	ASSERT_NE(NULL, qp);
+	EXPECT_EQ(1, init.cap.max_recv_sge);
+	ASSERT_EQ(0, verbs_qp_to(&self->set, qp, IBV_QPS_INIT, 0));
+	EXPECT_EQ(0, ibv_post_recv(qp, &wr, &bad));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+}
+
 TEST_F(dev, srq_of_no_wr_is_refused)
 {
 	EXPECT_EQ(NULL, srq_of(&self->set, 0, 1));
