@@ -283,7 +283,11 @@ class Run:
 
     def keep_artifacts(self, where):
         """Copies the logs, and what the guest left, out of the log folder."""
-        shutil.copytree(self.path("artifacts"), where, dirs_exist_ok=True)
+        try:
+            shutil.copytree(self.path("artifacts"), where, symlinks=True,
+                            dirs_exist_ok=True)
+        except (shutil.Error, OSError) as e:
+            note(f"not all artifacts could be copied: {e}")
         for name in os.listdir(self.dir):
             if re.match(r"(console|dmesg|messages|qemu|status)\.[A-H]$|output$",
                         name):

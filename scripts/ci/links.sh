@@ -214,5 +214,9 @@ links_undo()
 			wait_until 10 as_root rdma system set netns "$netns_was"
 		;;
 	esac
-	[ -z "${loaded-}" ] || wait_until 10 as_root rmmod softrdma
+	[ -z "${loaded-}" ] || [ ! -d /sys/module/softrdma ] ||
+		wait_until 10 as_root rmmod softrdma 2>/dev/null || {
+		note "softrdma is in use, and stays"
+		return 1
+	}
 }

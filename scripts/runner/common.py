@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What all of the runner shares: folders, statuses, ways to say something."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -50,11 +51,28 @@ def cache_dir():
     return base
 
 
+def lock_log_dir(path, kind):
+    """Its lock, which whoever writes into it shares as long as it runs; or None."""
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
 def drop_old_logs(base):
     """Only where the logs are in the cache of a user."""
     runs = sorted(os.path.join(base, d) for d in os.listdir(base))
     for path in runs[:-KEPT_RUNS]:
-        shutil.rmtree(path, ignore_errors=True)
+        lock = lock_log_dir(path, fcntl.LOCK_EX)
+        if lock is not None:
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
 
 
 def make_log_dir(name):
@@ -68,6 +86,8 @@ def make_log_dir(name):
         except FileExistsError:
             n += 1
             path = f"{base}-{n}"
+    # Held until this process ends.
+    lock_log_dir(path, fcntl.LOCK_SH)
     if INSTALLED:
         drop_old_logs(logs)
     return path

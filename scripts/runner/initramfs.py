@@ -72,8 +72,10 @@ def module_bytes(path):
 
 
 def search_path(kernel):
-    """Where programs for the guest are; None is $PATH."""
-    return kernel.get("userland") and kernel["userland"] + "/usr/bin"
+    """Where programs for the guest are; sbin is not in everybody's $PATH."""
+    if kernel.get("userland"):
+        return kernel["userland"] + "/usr/bin"
+    return os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
 
 
 def contents(kernel, busybox, init):

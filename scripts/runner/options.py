@@ -161,11 +161,16 @@ def check(p, args):
     for d in [*args.rw, *([args.root] if args.root else [])]:
         if not os.path.isdir(d) or os.path.realpath(d) == "/":
             p.error(f"{d}: not a folder, or all of this machine")
+    # With one machine B is its other link.
+    last = chr(ord("A") + max(args.nodes, 2) - 1)
     for rule in args.fault:
         try:
             shlex.split(rule)
         except ValueError as e:
             p.error(f"--fault {rule}: {e}")
+        node = re.match(r"([A-H]):", rule)
+        if node and node.group(1) > last:
+            p.error(f"--fault {rule}: the last one is {last}")
     try:
         args.who = who(args)
     except KeyError as e:

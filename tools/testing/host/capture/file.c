@@ -155,6 +155,7 @@ static enum capture_next next_pcap(struct capture *c, struct capture_packet *p)
 	p->ip = c->data + c->at;
 	p->len = kept;
 	c->at += kept;
+	c->frames++;
 	return find_ip(c->links[0], p);
 }
 
@@ -196,6 +197,7 @@ static enum capture_next take_block(struct capture *c, uint32_t type,
 		return CAPTURE_OTHER;
 	}
 	p->len = kept;
+	c->frames++;
 	return find_ip(c->links[link], p);
 }
 

@@ -15,6 +15,7 @@
  * @data: the file
  * @len: bytes of it
  * @at: where the next record begins
+ * @frames: how many were read, of whatever kind
  * @is_ng: pcapng
  * @swapped: written by a machine of the other byte order
  * @links: link types by interface; pcap has one
@@ -24,6 +25,7 @@ struct capture {
 	const uint8_t *data;
 	size_t len;
 	size_t at;
+	unsigned long frames;
 	bool is_ng;
 	bool swapped;
 	uint32_t links[CAPTURE_LINKS];

@@ -109,18 +109,17 @@ static bool walk(const uint8_t *data, size_t len,
 {
 	struct capture_packet p;
 	enum capture_next what;
-	unsigned long number;
 	struct capture c;
 	struct roce r;
 
 	if (!capture_open(&c, data, len))
 		return false;
-	for (number = 1;; number += !c.is_ng || what == CAPTURE_PACKET) {
+	for (;;) {
 		what = capture_next(&c, &p);
 		if (what == CAPTURE_END || what == CAPTURE_BROKEN)
 			return what == CAPTURE_END;
 		if (what == CAPTURE_PACKET && take_apart(&p, &r))
-			each(&r, number);
+			each(&r, c.frames);
 	}
 }
 
