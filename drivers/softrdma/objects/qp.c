@@ -180,6 +180,19 @@ static bool may_fall(enum ib_qp_state from, enum ib_qp_state to)
 	}
 }
 
+/*
+ * Sends that were refused, since the QP was in RTR, are in the ring of user space all the
+ * same. They were never posted: the send engine passes them over.
+ */
+static void note_refused(struct srdma_qp *qp)
+{
+	if (qp->state != IB_QPS_RTR)
+		return;
+	WRITE_ONCE(qp->req.refused, srdma_ring_filled(&qp->sq.ring));
+	/* Pairs with srdma_requester_pass_over(). */
+	smp_wmb();
+}
+
 /* Returns whether the state changed; called by the engines of the QP. */
 static bool fall(struct srdma_qp *qp, enum ib_qp_state to, enum srdma_err by)
 {
@@ -189,6 +202,7 @@ static bool fall(struct srdma_qp *qp, enum ib_qp_state to, enum srdma_err by)
 	changed = may_fall(qp->state, to);
 	if (changed) {
 		WRITE_ONCE(qp->flushed_by, by);
+		note_refused(qp);
 		srdma_qp_set_state(qp, to);
 	}
 	spin_unlock_bh(&qp->state_lock);

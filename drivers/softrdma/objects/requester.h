@@ -59,6 +59,8 @@ struct srdma_failure {
  * @lent: UC: skbs with a loan that are to come back; of all times, as the next two
  * @returned: those that have; added where the skbs are freed
  * @taken_back: those of which the engine knows
+ * @refused: requests that were refused, and are the next in the ring; counted when the
+ *	QP leaves RTR by itself
  * @lost_sight: UC: lent before the QP was reset, and not yet back
  * @stride: bytes of one
  * @store_mask: how many @store has room for - 1, a power of two less one; grows
@@ -93,6 +95,7 @@ struct srdma_requester {
 	u32 lent;
 	atomic_t returned;
 	u32 taken_back;
+	u32 refused;
 	u32 lost_sight;
 	u32 stride;
 	u32 store_mask;

@@ -119,6 +119,24 @@ void srdma_requester_forget(struct srdma_qp *qp)
 }
 
 /*
+ * The same, where the QP has left RTR by itself and what was posted since is no part of
+ * them. By the engine.
+ */
+void srdma_requester_pass_over(struct srdma_qp *qp)
+{
+	struct srdma_ring *ring = &qp->sq.ring;
+	u32 refused;
+
+	/* Pairs with note_refused(): the state was seen. */
+	smp_rmb();
+	refused = READ_ONCE(qp->req.refused);
+	if (likely(!refused))
+		return;
+	qp->req.refused = 0;
+	srdma_ring_consume(ring, min(refused, srdma_ring_filled(ring)));
+}
+
+/*
  * Stops the requests that are under way. When this returns, neither they nor
  * receivers with a loan from them touch their memory.
  */
@@ -198,6 +216,7 @@ void srdma_requester_reset(struct srdma_qp *qp)
 
 	hrtimer_cancel(&req->timer);
 	req->timer_at = 0;
+	req->refused = 0;
 	req->fetched = 0;
 	srdma_path_drop(&req->path);
 	srdma_engine_clear(&qp->send);

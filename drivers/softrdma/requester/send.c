@@ -16,6 +16,7 @@
 #include "posting/effects.h"
 #include "requester/datagram.h"
 #include "requester/failure.h"
+#include "requester/requester.h"
 #include "requester/response.h"
 #include "requester/send.h"
 #include "requester/store.h"
@@ -623,6 +624,7 @@ static void raise_drained(struct srdma_qp *qp)
 /* The QP went to the error state, by itself or by the consumer. */
 static void abort_requests(struct srdma_qp *qp)
 {
+	srdma_requester_pass_over(qp);
 	if (is_rc(qp))
 		srdma_rc_req_abort(&qp->req.rc);
 	else

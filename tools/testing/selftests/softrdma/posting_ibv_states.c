@@ -89,6 +89,37 @@ TEST_F(pair, post_fails_before_rts)
 	}
 }
 
+/* Nor when the QP is broken by its peer before it may send. */
+TEST_F(pair, what_was_refused_in_rtr_is_not_flushed)
+{
+	struct pair_wr wr, wild;
+	struct ibv_wc wc;
+
+	ASSERT_EQ(0, pair_connect(&self->pair, &rc));
+	ASSERT_EQ(0, modify(self->a, IBV_QPS_RESET));
+	ASSERT_EQ(0, modify(self->b, IBV_QPS_RESET));
+	ASSERT_EQ(0, to_rts(&self->pair, self->b, self->a, &rc));
+	ASSERT_EQ(0, pair_modify(self->a, IBV_QPS_RESET, IBV_QPS_INIT,
+				 self->b->qp->qp_num, &rc));
+	ASSERT_EQ(0, pair_modify(self->a, IBV_QPS_INIT, IBV_QPS_RTR,
+				 self->b->qp->qp_num, &rc));
+	pair_wr_init(&wr, self->a, self->b, IBV_WR_SEND, 0, LENGTH);
+	EXPECT_EQ(EINVAL, pair_post(self->a, &wr));
+	EXPECT_EQ(EINVAL, pair_post(self->a, &wr));
+	pair_wr_init(&wild, self->b, self->a, IBV_WR_RDMA_WRITE, 0, LENGTH);
+	wild.wr.wr.rdma.rkey ^= 0x100;
+	ASSERT_EQ(0, pair_post(self->b, &wild));
+	ASSERT_EQ(0, pair_wait(self->b->set.cq, &wc));
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, wc.status);
+	EXPECT_EQ(IBV_QPS_ERR, verbs_qp_state(self->a->qp));
+	/* What is posted then is. */
+	EXPECT_EQ(0, post(&self->pair, 7));
+	ASSERT_EQ(0, pair_wait(self->a->set.cq, &wc));
+	EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc.status);
+	EXPECT_EQ(7, wc.wr_id);
+	EXPECT_EQ(0, ibv_poll_cq(self->a->set.cq, 1, &wc));
+}
+
 TEST_F(pair, post_works_in_rts)
 {
 	int t;
