@@ -151,7 +151,7 @@ static bool wants(const struct listener *listener, u32 dev, u32 qpn, u8 kind)
  * Who listens to one link is always told of its end, and stops listening then. That
  * has a place of its own where the ring is full.
  */
-static bool has_place(struct listener *listener, const struct srdma_event *event)
+static bool find_place(struct listener *listener, const struct srdma_event *event)
 {
 	u32 waiting = listener->head - listener->tail;
 
@@ -174,7 +174,7 @@ static void keep(struct listener *listener, const struct srdma_event *event)
 
 	raw_spin_lock_irqsave(&listener->lock, flags);
 	listener->seq++;
-	if (has_place(listener, event)) {
+	if (find_place(listener, event)) {
 		to = slot(listener, listener->head);
 		*to = *event;
 		to->seq = listener->seq;

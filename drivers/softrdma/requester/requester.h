@@ -12,9 +12,11 @@ struct srdma_qp;
 int srdma_requester_init(struct srdma_qp *qp);
 void srdma_requester_uninit(struct srdma_qp *qp);
 
+/* By the engine. */
+void srdma_requester_pass_over(struct srdma_qp *qp);
+
 /* The following only while the engine is stopped. */
 void srdma_requester_forget(struct srdma_qp *qp);
-void srdma_requester_pass_over(struct srdma_qp *qp);
 void srdma_requester_halt(struct srdma_qp *qp);
 void srdma_requester_ready(struct srdma_qp *qp);
 void srdma_requester_update(struct srdma_qp *qp);
