@@ -90,13 +90,15 @@ static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
  *	packet by packet without headers, pads or ICRCs; or, where that is lent,
  *	the pieces (struct srdma_sge) of the message that it is part of
  * @hdr: what the packets' headers would say; opcode, PSN, AckReq, SE and payload
- *	length are those of @burst, and here only if it is one packet
+ *	length are those of @burst, and here only if it is one packet; the number of
+ *	a report, which all packets of a burst share, is always here
  * @burst: the packets
  * @src: sender's address; IPv4 mapped into IPv6
  * @dst: our address, likewise
  * @traffic_class: of the IP header that there would be
  * @hop_limit: likewise
  * @is_v6: whether that would be an IPv6 header
+ * @flow_label: which would have this, host order
  * @loan: serial of the loan, 0 when the payload follows
  * @lender: number of the QP that lends
  * @idx: of its request
@@ -110,6 +112,7 @@ struct srdma_loop {
 	u8 traffic_class;
 	u8 hop_limit;
 	bool is_v6;
+	u32 flow_label;
 	u64 loan;
 	u32 lender;
 	u32 idx;

@@ -396,7 +396,7 @@ static void write_ip(struct sk_buff *frame, const struct srdma_loop *loop,
 			.saddr = loop->src,
 			.daddr = loop->dst,
 		};
-		ip6_flow_hdr(ip6, loop->traffic_class, htonl(av->flow_label));
+		ip6_flow_hdr(ip6, loop->traffic_class, htonl(loop->flow_label));
 	} else {
 		*ip_hdr(frame) = (struct iphdr) {
 			.version = 4,

@@ -167,6 +167,7 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 	const struct srdma_av *av = tx->av;
 
 	loop->hdr = *tx->hdr;
+	loop->hdr.stamp = tx->burst->stamp;
 	loop->burst = *tx->burst;
 	/* The packets of a READ request and its like carry nothing. */
 	loop->burst.len = len;
@@ -179,6 +180,7 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 	loop->traffic_class = av->traffic_class;
 	loop->hop_limit = av->hop_limit ?: IPDEFTTL;
 	loop->is_v6 = av->is_v6;
+	loop->flow_label = av->flow_label;
 	loop->loan = 0;
 }
 

@@ -633,7 +633,7 @@ static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
 	const struct srdma_loop *loop = srdma_loop_of(skb);
 
 	if (srdma_packet_in_is_loop(skb)) {
-		ip6_flow_hdr(ip, loop->traffic_class, 0);
+		ip6_flow_hdr(ip, loop->traffic_class, htonl(loop->flow_label));
 		ip->nexthdr = IPPROTO_UDP;
 		ip->hop_limit = loop->hop_limit;
 		ip->saddr = loop->src;

@@ -138,6 +138,23 @@ TEST_F(fault_packets, one_of_a_message_is_lost)
 	EXPECT_MENDED("rx op ACK nth 1 drop");
 }
 
+/* Once the ends know each other, what is repeated is what was lost, and no more. */
+TEST_F(fault_packets, only_what_is_lost_is_sent_again)
+{
+	int64_t held, again, duplicates;
+
+	EXPECT_MENDED("tx op WRITE_FIRST nth 1 drop");
+	counters_use(self->wire ? DUO_FAR : TOPO_LINK);
+	held = counters_get("req_held");
+	again = counters_get("req_out_of_sequence");
+	duplicates = counters_get("req_duplicate");
+	EXPECT_MENDED("tx op WRITE* nth 3 drop");
+	EXPECT_EQ(held + 5, counters_get("req_held"));
+	EXPECT_EQ(again, counters_get("req_out_of_sequence"));
+	EXPECT_EQ(duplicates, counters_get("req_duplicate"));
+	counters_use(self->near);
+}
+
 TEST_F(fault_packets, one_of_a_response_is_lost)
 {
 	int id = rules_add(self->near, "rx op READ_RESPONSE* nth 5 drop");

@@ -100,9 +100,8 @@ static struct ibv_ah_attr ah_attr(const union ibv_gid *dgid, int gid_index)
 	};
 }
 
-/* A datagram of LEN bytes to PEER_QPN, which has left if there is a way. */
-static bool post_datagram(struct verbs_set *set, struct ibv_qp *qp,
-			  struct ibv_mr *mr, struct ibv_ah *ah, uint32_t qkey)
+static bool post_datagram(struct ibv_qp *qp, struct ibv_mr *mr,
+			  struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)mr->addr + 4096,
@@ -116,12 +115,20 @@ static bool post_datagram(struct verbs_set *set, struct ibv_qp *qp,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.ud = {
-			.ah = ah, .remote_qpn = PEER_QPN, .remote_qkey = qkey,
+			.ah = ah, .remote_qpn = qpn, .remote_qkey = qkey,
 		},
 	};
+
+	return ah && !ibv_post_send(qp, &wr, &bad);
+}
+
+/* A datagram of LEN bytes to PEER_QPN, which has left if there is a way. */
+static bool send_to_peer(struct verbs_set *set, struct ibv_qp *qp,
+			 struct ibv_mr *mr, struct ibv_ah *ah, uint32_t qkey)
+{
 	struct ibv_wc wc;
 
-	return ah && !ibv_post_send(qp, &wr, &bad) &&
+	return post_datagram(qp, mr, ah, PEER_QPN, qkey) &&
 	       cm_poll(set->cq, &wc, SOON_MS) == 1 &&
 	       wc.status == IBV_WC_SUCCESS && wc.wr_id == 9;
 }
@@ -131,7 +138,7 @@ static bool send_datagram(struct verbs_set *set, struct ibv_qp *qp,
 			  struct ibv_mr *mr, struct ibv_ah *ah, uint32_t qkey,
 			  struct wire_frame *frame)
 {
-	return post_datagram(set, qp, mr, ah, qkey) &&
+	return send_to_peer(set, qp, mr, ah, qkey) &&
 	       !wire_capture(frame, SOON_MS);
 }
 
@@ -173,6 +180,38 @@ TEST_F(ud, handle_is_in_the_headers)
 	EXPECT_EQ(VERBS_QKEY, get32(bth + 12));
 	EXPECT_EQ(self->qp->qp_num, get32(bth + 16));
 	EXPECT_TRUE(cm_holds(bth + 20, LEN, 1));
+	EXPECT_EQ(0, ibv_destroy_ah(ah));
+}
+
+/* No packet is built for a QP of the same device; its receiver finds the same. */
+TEST_F(ud, handle_is_in_the_header_of_a_looped_datagram)
+{
+	const uint8_t *ip = self->buf + (self->v6 ? 0 : 20);
+	struct ibv_ah_attr attr;
+	union ibv_gid ours;
+	struct ibv_ah *ah;
+	struct ibv_wc wc;
+	int i;
+
+	ASSERT_EQ(0, ibv_query_gid(self->set.ctx, VERBS_PORT, self->gid_index,
+				   &ours));
+	attr = ah_attr(&ours, self->gid_index);
+	ah = ibv_create_ah(self->set.pd, &attr);
+	ASSERT_TRUE(post_datagram(self->qp, self->mr, ah, self->qp->qp_num,
+				  VERBS_QKEY));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(1, cm_poll(self->set.cq, &wc, SOON_MS));
+		EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+	}
+	if (self->v6) {
+		EXPECT_EQ(0x6b854321, get32(ip));
+		EXPECT_EQ(0, memcmp(ip + 8, ours.raw, 16));
+		EXPECT_EQ(0, memcmp(ip + 24, ours.raw, 16));
+	} else {
+		EXPECT_EQ(0xb8, ip[1]);
+		EXPECT_EQ(WIRE_OURS4, get32(ip + 12));
+		EXPECT_EQ(WIRE_OURS4, get32(ip + 16));
+	}
 	EXPECT_EQ(0, ibv_destroy_ah(ah));
 }
 
@@ -452,7 +491,7 @@ TEST_F(ud, rule_for_a_source_port_is_obeyed)
 					  VERBS_QKEY, &frame));
 		EXPECT_EQ(port[0], port_of(&frame));
 		before = counters_get("tx_no_route");
-		EXPECT_TRUE(post_datagram(&self->set, self->qp, self->mr,
+		EXPECT_TRUE(send_to_peer(&self->set, self->qp, self->mr,
 					  ah[1], VERBS_QKEY));
 		EXPECT_EQ(before + 1, counters_get("tx_no_route"));
 		EXPECT_NE(0, wire_capture(&frame, 0));
