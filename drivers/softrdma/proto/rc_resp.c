@@ -263,6 +263,9 @@ static bool fill_rd_atomic(const struct srdma_rc_resp *resp,
 	/* Of the range, or of the region: other values are reserved (A19). */
 	if (op & SRDMA_OP_FLUSH && pkt->feth.sel > SRDMA_FLUSH_MR)
 		return false;
+	/* With the whole region, address and length need not have been set. */
+	if (op & SRDMA_OP_FLUSH && pkt->feth.sel == SRDMA_FLUSH_MR)
+		return true;
 	act->len = pkt->reth.len;
 	act->total = act->len;
 	return act->len <= SRDMA_MSG_MAX;

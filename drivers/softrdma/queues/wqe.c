@@ -110,7 +110,7 @@ static enum srdma_wqe_why check_atomic(struct srdma_wqe *wqe,
 						  SRDMA_WQE_ATOMIC_LEN;
 }
 
-static enum srdma_wqe_why check_flush(const struct srdma_wqe *wqe)
+static enum srdma_wqe_why check_flush(struct srdma_wqe *wqe)
 {
 	u8 plt = wqe->rdma.plt;
 
@@ -118,6 +118,9 @@ static enum srdma_wqe_why check_flush(const struct srdma_wqe *wqe)
 		return SRDMA_WQE_FLUSH_TYPE;
 	if (wqe->rdma.sel > SRDMA_FLUSH_MR)
 		return SRDMA_WQE_FLUSH_TYPE;
+	/* A whole region is flushed whatever the length says, if it was set at all. */
+	if (wqe->rdma.sel == SRDMA_FLUSH_MR)
+		wqe->msg.len = 0;
 	return wqe->msg.len > SRDMA_MSG_MAX ? SRDMA_WQE_LENGTH : SRDMA_WQE_OK;
 }
 

@@ -137,6 +137,26 @@ TEST(resp_flush__of_a_reserved_selectivity_is_invalid)
 	}
 }
 
+/* It has bounds of its own: those of the request need not have been set. */
+TEST(resp_flush__of_a_region_whatever_the_length)
+{
+	uint8_t sel;
+
+	for (sel = SRDMA_FLUSH_RANGE; sel <= SRDMA_FLUSH_MR; sel++) {
+		begin(1);
+		fresh();
+		pkt.reth.va = 0x3000;
+		pkt.reth.len = SRDMA_MSG_MAX + 1u;
+		pkt.feth.plt = SRDMA_FLUSH_GLOBAL;
+		pkt.feth.sel = sel;
+		if (sel == SRDMA_FLUSH_MR)
+			EXPECT_EQ(request(SRDMA_RC_FLUSH, 0, 0),
+				  SRDMA_RESP_FLUSH);
+		else
+			EXPECT_INV_REQ(request(SRDMA_RC_FLUSH, 0, 0), 0);
+	}
+}
+
 TEST(resp_nak__behind_the_read_data)
 {
 	begin(2);

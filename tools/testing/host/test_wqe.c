@@ -261,14 +261,22 @@ static void begin_flush(uint8_t type, uint8_t level, uint32_t len)
 
 TEST(wqe_decode__flush)
 {
-	begin_flush(3, 1, 0x1000);
+	begin_flush(3, 0, 0x1000);
 	REQUIRE(decode(&rc) == SRDMA_WQE_OK);
 	EXPECT_EQ(out.wqe.rdma.remote_addr, 0x9000);
 	EXPECT_EQ(out.wqe.rdma.rkey, 0x44);
 	EXPECT_EQ(out.wqe.rdma.plt, 3);
-	EXPECT_EQ(out.wqe.rdma.sel, 1);
+	EXPECT_EQ(out.wqe.rdma.sel, 0);
 	EXPECT_EQ(out.wqe.msg.len, 0x1000);
 	EXPECT(!out.wqe.is_inline);
+}
+
+TEST(wqe_decode__flush_of_a_region_has_no_length)
+{
+	begin_flush(1, 1, 0xdeadbeef);
+	REQUIRE(decode(&rc) == SRDMA_WQE_OK);
+	EXPECT_EQ(out.wqe.rdma.sel, 1);
+	EXPECT_EQ(out.wqe.msg.len, 0);
 }
 
 TEST(wqe_decode__flush_refused)

@@ -153,7 +153,8 @@ TEST_F(pair, flush_global_makes_writes_visible)
 				PAIR_ACCESS | ACCESS_FLUSH_GLOBAL);
 		ASSERT_NE(NULL, mr);
 	}
-	for (round = 0; mr && round < 4; round++) {
+	/* Of a region the bounds are its own: the last time none are said. */
+	for (round = 0; mr && round < 6; round++) {
 		pair_fill(self->a->buffer + OFFSET, LENGTH, round);
 		pair_wr_init(&wr, self->a, self->b, IBV_WR_RDMA_WRITE, OFFSET,
 			     LENGTH);
@@ -166,6 +167,10 @@ TEST_F(pair, flush_global_makes_writes_visible)
 			.type = GLOBAL,
 			.level = round & 1 ? REGION : RANGE,
 		};
+		if (round == 5) {
+			what.addr = -1;
+			what.length = -1;
+		}
 		EXPECT_EQ(IBV_WC_SUCCESS, flush(&self->pair, ring, &what));
 		EXPECT_TRUE(pair_filled(self->b->buffer + OFFSET, LENGTH,
 					round));
