@@ -370,9 +370,10 @@ static void tell_links(struct listener *listener)
 		event.link.is = SRDMA_NL_LINK_HERE;
 		srdma_link_name(dev, event.link.name);
 		from = event.dev + 1;
-		ib_device_put(&dev->ib);
 		if (wants(listener, event.dev, 0, event.kind))
 			keep(listener, &event);
+		/* Not before: word of its end is not to come first. */
+		ib_device_put(&dev->ib);
 	}
 }
 
@@ -406,31 +407,29 @@ static int parse_wish(struct genl_info *info, struct wish *wish)
 	return 0;
 }
 
-static int name_link(struct genl_info *info, struct wish *wish)
+/* The link that is named, with a reference; NULL where none is. */
+static struct srdma_dev *name_link(struct genl_info *info, struct wish *wish)
 {
 	struct srdma_dev *dev;
 
 	if (!info->attrs[SRDMA_NL_A_LINK])
-		return 0;
+		return NULL;
 	dev = srdma_family_get_link(info);
 	if (IS_ERR(dev))
-		return PTR_ERR(dev);
+		return dev;
 	wish->has_dev = true;
 	wish->dev = dev->ib.index;
-	ib_device_put(&dev->ib);
-	return 0;
+	/* It is always told of the end. */
+	wish->kinds |= BIT(SRDMA_NL_EV_LINK);
+	return dev;
 }
 
-int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
+static int start_listening(struct sk_buff *skb, struct genl_info *info,
+			   const struct wish *wish)
 {
-	struct listener *listener;
-	struct wish wish;
+	struct listener *listener = alloc_listener(wish);
 	int err;
 
-	err = parse_wish(info, &wish) ?: name_link(info, &wish);
-	if (err)
-		return err;
-	listener = alloc_listener(&wish);
 	if (!listener)
 		return -ENOMEM;
 	listener->net = srdma_netns_of(genl_info_net(info));
@@ -446,6 +445,25 @@ int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
 	 * only now, the listener may have been removed (socket_event()).
 	 */
 	put_listener(listener);
+	return err;
+}
+
+int srdma_monitor_start(struct sk_buff *skb, struct genl_info *info)
+{
+	struct srdma_dev *dev;
+	struct wish wish;
+	int err;
+
+	err = parse_wish(info, &wish);
+	if (err)
+		return err;
+	dev = name_link(info, &wish);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	err = start_listening(skb, info, &wish);
+	/* Not before: a link that goes before anybody listens is told of to nobody. */
+	if (dev)
+		ib_device_put(&dev->ib);
 	return err;
 }
 

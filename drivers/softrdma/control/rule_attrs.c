@@ -12,6 +12,7 @@
 
 /* A delay keeps memory; a port that is down does not. */
 #define DELAY_MOST	(10ULL * NSEC_PER_SEC)
+#define DOWN_MOST	(24 * 3600ULL * NSEC_PER_SEC)
 
 static struct netlink_range_validation prob_range = {
 	.min = 1,
@@ -147,6 +148,10 @@ static int check_time(const struct action *action, struct nlattr **attrs,
 		return refuse(extack, time, "the action takes no time");
 	if ((action->needs & NEEDS_TIME) && nla_get_u64(time) > DELAY_MOST)
 		return refuse(extack, time, "no packet waits for more than 10 s");
+	if ((action->needs & TAKES_TIME) && !nla_get_u64(time))
+		return refuse(extack, time, "no time is no end: leave it out");
+	if ((action->needs & TAKES_TIME) && nla_get_u64(time) > DOWN_MOST)
+		return refuse(extack, time, "a port comes up within a day, or on demand");
 	return 0;
 }
 

@@ -50,7 +50,11 @@ static int query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	*attr = (struct ib_device_attr) {
 		.fw_ver = SRDMA_VERSION_WORDS,
 		.sys_image_guid = ib->node_guid,
-		.max_mr_size = SRDMA_MAX_MR_BYTES,
+		/*
+		 * No bound that anybody meets: adapters say this, and rtrs before 6.19
+		 * counts its pages in 32 bits, of which it would find none.
+		 */
+		.max_mr_size = ~0ULL,
 		/* A region may start at any multiple of a page. */
 		.page_size_cap = ~(u64)(PAGE_SIZE - 1),
 		.vendor_id = 0xffffff,

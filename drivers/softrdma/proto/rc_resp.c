@@ -402,6 +402,17 @@ void srdma_rc_resp_commit(struct srdma_rc_resp *resp,
 		resp->msn = srdma_psn_next(resp->msn);
 }
 
+/* @pkt, which was expected, is not executed; nor is what is behind it, until it comes again. */
+static void stop_at(struct srdma_rc_resp *resp, const struct srdma_pkt *pkt, bool is_rnr)
+{
+	/* The requester comes back with all that follows. */
+	resp->hole_count = 0;
+	/* What follows a RNR NAK is dropped without another NAK (9.7.5.2). */
+	resp->gap = true;
+	resp->told_rnr = is_rnr;
+	resp->gap_psn = srdma_psn_add(pkt->psn, pkt->more);
+}
+
 void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 			const struct srdma_pkt *pkt,
 			const struct srdma_rc_resp_act *act,
@@ -414,10 +425,12 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 	if (act->flags & SRDMA_ACT_DUP)
 		return;
 	srdma_resp_nak_why(resp, why, pkt->psn);
-	/* The requester comes back with all that follows. */
-	resp->hole_count = 0;
-	/* What follows a RNR NAK is dropped without another NAK (9.7.5.2). */
-	resp->gap = true;
-	resp->told_rnr = why == SRDMA_WHY_NO_RWQE;
-	resp->gap_psn = srdma_psn_add(pkt->psn, pkt->more);
+	stop_at(resp, pkt, why == SRDMA_WHY_NO_RWQE);
+}
+
+void srdma_rc_resp_refuse(struct srdma_rc_resp *resp,
+			  const struct srdma_pkt *pkt, u8 syndrome)
+{
+	srdma_resp_nak(resp, syndrome, pkt->psn);
+	stop_at(resp, pkt, srdma_aeth_kind(syndrome) == SRDMA_AETH_KIND_RNR);
 }

@@ -367,6 +367,13 @@ void srdma_rc_resp_fail(struct srdma_rc_resp *resp,
 			enum srdma_resp_why why);
 
 /*
+ * Instead of srdma_rc_resp_request(): @pkt, which is expected, is answered with a NAK
+ * of this syndrome, in its turn. Whatever it says, the QP goes on.
+ */
+void srdma_rc_resp_refuse(struct srdma_rc_resp *resp,
+			  const struct srdma_pkt *pkt, u8 syndrome);
+
+/*
  * Is @pkt the packet that is expected? Then, and only then, packets that
  * continue it may be added (run.h) before srdma_rc_resp_request().
  */

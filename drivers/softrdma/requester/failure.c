@@ -424,6 +424,18 @@ static void report_failure(struct srdma_qp *qp,
 	srdma_report(qp, &error);
 }
 
+/* READs that have no answer retire in front of the request that the peer has refused. */
+static u16 flushed_by(const struct srdma_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_ERR:
+	case IB_QPS_SQE:
+		return READ_ONCE(qp->flushed_by);
+	default:
+		return SRDMA_ERR_FLUSH_REQUEST;
+	}
+}
+
 /**
  * srdma_failure_tell - a request is about to complete in error
  * @qp: queue pair
@@ -439,7 +451,7 @@ noinline u16 srdma_failure_tell(struct srdma_qp *qp,
 	struct srdma_failure *failure = &qp->req.failure;
 
 	if (failure->status != done->status || failure->idx != done->idx)
-		return READ_ONCE(qp->flushed_by);
+		return flushed_by(qp);
 	report_failure(qp, done);
 	failure->status = SRDMA_ST_OK;
 	return failure->cause.code;

@@ -15,6 +15,7 @@
 #include "observe/counters.h"
 #include "observe/trace.h"
 #include "responder/hold.h"
+#include "wire/drop.h"
 #include "wire/packet_in.h"
 
 /* So many skbs, since a peer may have us look for the place of each among all. */
@@ -197,8 +198,14 @@ static struct sk_buff *let_go(struct srdma_qp *qp)
 /* What is not waited for any more. */
 noinline void srdma_hold_drop(struct srdma_qp *qp)
 {
-	while (srdma_hold_any(qp))
-		kfree_skb(let_go(qp));
+	struct sk_buff *skb;
+
+	while (srdma_hold_any(qp)) {
+		skb = let_go(qp);
+		srdma_drop(qp->dev, SRDMA_STAT_RX_WRONG_STATE,
+			   srdma_packet_in(skb)->left);
+		kfree_skb(skb);
+	}
 }
 
 /**

@@ -300,40 +300,21 @@ void srdma_reply_last(struct srdma_qp *qp)
 
 /* ---- because a rule says so ---- */
 
-static void send_one(struct srdma_qp *qp, const struct srdma_pkt *hdr,
-		     u8 opcode, u32 psn)
+/*
+ * A NAK acknowledges what is in front of it: so only what is expected gets one, in its
+ * turn behind the answers that are due.
+ */
+static bool refuse_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
+			   const struct srdma_pkt *pkt, u8 syndrome)
 {
-	struct srdma_burst b = {
-		.psn = psn,
-		.count = 1,
-		.first = opcode,
-		.middle = opcode,
-		.last = opcode,
-	};
-	struct srdma_tx tx = {
-		.qp = qp,
-		.engine = &qp->recv,
-		.av = &qp->av,
-		.path = &qp->resp.path,
-		.hdr = hdr,
-		.burst = &b,
-	};
-	u32 count;
+	struct srdma_rc_resp *rc = &qp->resp.rc;
 
-	srdma_tx_send(&tx, &count);
-}
-
-static void send_syndrome(struct srdma_qp *qp, u32 psn, u8 syndrome)
-{
-	struct srdma_pkt hdr = {
-		.pkey = SRDMA_PKEY_DEFAULT,
-		.mig = true,
-		.dest_qpn = qp->attr.dest_qp_num,
-		.aeth.syndrome = syndrome,
-		.aeth.msn = qp->resp.rc.msn,
-	};
-
-	send_one(qp, &hdr, SRDMA_RC_ACK, psn);
+	if (qp->qpt != SRDMA_QPT_RC || rc->dead ||
+	    !srdma_rc_resp_expects(rc, pkt))
+		return false;
+	trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
+	srdma_rc_resp_refuse(rc, pkt, syndrome);
+	return true;
 }
 
 /**
@@ -351,13 +332,9 @@ bool srdma_reply_by_rule(struct srdma_qp *qp, const struct sk_buff *skb,
 
 	switch (in->order) {
 	case SRDMA_NL_ACT_NAK:
-		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
-		send_syndrome(qp, pkt->psn, srdma_aeth_nak(in->value));
-		return true;
+		return refuse_by_rule(qp, skb, pkt, srdma_aeth_nak(in->value));
 	case SRDMA_NL_ACT_RNR:
-		trace_srdma_packet(qp, skb, pkt, SRDMA_STAT_RX_PACKETS);
-		send_syndrome(qp, pkt->psn, srdma_aeth_rnr(in->value));
-		return true;
+		return refuse_by_rule(qp, skb, pkt, srdma_aeth_rnr(in->value));
 	case SRDMA_NL_ACT_SILENT:
 		pkt->ack_req = false;
 		if (!(pkt->op->flags & SRDMA_OP_RD_ATOMIC))

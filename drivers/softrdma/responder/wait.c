@@ -24,6 +24,8 @@
 #include "observe/trace.h"
 #include "responder/hold.h"
 #include "responder/wait.h"
+#include "wire/arrived.h"
+#include "wire/drop.h"
 #include "wire/packet_in.h"
 
 /*
@@ -94,10 +96,15 @@ noinline void srdma_wait_wake(struct srdma_qp *qp)
 /* The engine is stopped, and its timer. */
 void srdma_wait_clear(struct srdma_qp *qp)
 {
+	struct sk_buff *skb;
+
 	qp->resp.wait_until = 0;
 	if (!srdma_wait_any(qp))
 		return;
 	local_bh_disable();
-	srdma_packet_in_free(srdma_wait_take(qp));
+	skb = srdma_wait_take(qp);
+	srdma_drop(qp->dev, SRDMA_STAT_RX_WRONG_STATE,
+		   srdma_packet_in(skb)->left);
+	srdma_packet_in_free(skb);
 	local_bh_enable();
 }

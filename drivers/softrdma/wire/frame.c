@@ -86,20 +86,29 @@ static __sum16 pseudo_sum(const struct sk_buff *frame, u32 len)
 	return ~csum_tcpudp_magic(ip->saddr, ip->daddr, len, IPPROTO_UDP, 0);
 }
 
-/* True lengths, and a partial UDP checksum for a device to complete. */
-static void finish_headers(struct sk_buff *frame)
+static u32 udp_len(const struct sk_buff *frame)
 {
-	struct udphdr *uh = udp_of(frame);
-	u32 len = frame->len - ip_len(srdma_frame(frame)->is_v6);
+	return frame->len - ip_len(srdma_frame(frame)->is_v6);
+}
 
+static void set_lengths(struct sk_buff *frame)
+{
 	if (srdma_frame(frame)->is_v6) {
-		ipv6_hdr(frame)->payload_len = htons(len);
+		ipv6_hdr(frame)->payload_len = htons(udp_len(frame));
 	} else {
 		ip_hdr(frame)->tot_len = htons(frame->len);
 		ip_send_check(ip_hdr(frame));
 	}
-	uh->len = htons(len);
-	uh->check = pseudo_sum(frame, len);
+	udp_of(frame)->len = htons(udp_len(frame));
+}
+
+/* True lengths, and a partial UDP checksum for a device to complete. */
+static void finish_headers(struct sk_buff *frame)
+{
+	struct udphdr *uh = udp_of(frame);
+
+	set_lengths(frame);
+	uh->check = pseudo_sum(frame, udp_len(frame));
 	frame->ip_summed = CHECKSUM_PARTIAL;
 	frame->csum_start = (unsigned char *)uh - frame->head;
 	frame->csum_offset = offsetof(struct udphdr, check);
@@ -125,6 +134,8 @@ void srdma_frame_shorten(struct sk_buff *frame, u32 bytes)
 	skb_trim(frame, frame->len - bytes);
 	if (frame->ip_summed == CHECKSUM_PARTIAL)
 		finish_headers(frame);
+	else
+		set_lengths(frame);
 }
 
 void srdma_frame_mark_ce(struct sk_buff *frame)

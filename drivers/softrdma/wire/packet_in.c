@@ -24,10 +24,10 @@
 /* What a CRC-32 becomes that runs over its own complement as well. */
 #define CRC_RESIDUE	0xdebb20e3u
 
-/* It has been done; but its silence is about the answer. */
+/* What was done when it came is not done again; the rest is about its answer. */
 static void forget_order(struct srdma_packet_in *in)
 {
-	if (in->order != SRDMA_NL_ACT_SILENT)
+	if (in->order == SRDMA_NL_ACT_CNP)
 		in->order = 0;
 }
 

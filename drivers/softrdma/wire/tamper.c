@@ -100,14 +100,24 @@ static void take_due(struct srdma_held *held, u64 now, struct sk_buff_head *due)
 	}
 }
 
+static void lose_at(struct srdma_dev *dev, enum srdma_nl_point point,
+		    struct sk_buff *frame)
+{
+	srdma_drop(dev, point == SRDMA_NL_POINT_TX ? SRDMA_STAT_TX_FAULT :
+						     SRDMA_STAT_RX_FAULT, 1);
+	kfree_skb(frame);
+}
+
+/* The port may have gone down while they waited. */
 static void forward_all(struct srdma_dev *dev, struct sk_buff_head *list)
 {
-	srdma_forward_t forward;
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(list))) {
-		forward = held_of(skb)->forward;
-		forward(dev, skb);
+		if (READ_ONCE(dev->rules.port_down))
+			lose_at(dev, held_of(skb)->point, skb);
+		else
+			held_of(skb)->forward(dev, skb);
 	}
 }
 
@@ -196,13 +206,6 @@ static void pass_on(const struct passing *at, struct sk_buff *frame)
 	overtake(at->dev, at->point, at->qpn);
 }
 
-static void lose(const struct passing *at, struct sk_buff *frame)
-{
-	srdma_drop(at->dev, at->point == SRDMA_NL_POINT_TX ?
-		   SRDMA_STAT_TX_FAULT : SRDMA_STAT_RX_FAULT, 1);
-	kfree_skb(frame);
-}
-
 static void pass_twice(const struct passing *at, struct sk_buff *frame)
 {
 	struct sk_buff *twin = skb_copy(frame, GFP_ATOMIC | __GFP_NOWARN);
@@ -262,7 +265,7 @@ static void follow(const struct passing *at, struct sk_buff *frame,
 {
 	switch (order->action) {
 	case SRDMA_NL_ACT_DROP:
-		lose(at, frame);
+		lose_at(at->dev, at->point, frame);
 		return;
 	case SRDMA_NL_ACT_DUPLICATE:
 		pass_twice(at, frame);
@@ -321,7 +324,7 @@ static void show(struct passing *at, struct sk_buff *frame)
 	if (srdma_frame_len(frame) < SRDMA_PKT_MIN)
 		pass_on(at, frame);
 	else if (READ_ONCE(at->dev->rules.port_down))
-		lose(at, frame);
+		lose_at(at->dev, at->point, frame);
 	else if (ask_about(at, frame, &order))
 		follow(at, frame, &order);
 	else

@@ -265,7 +265,8 @@ enum srdma_nl_verb {
  * enum srdma_nl_monitor_attr - which events, and how many
  * @SRDMA_NL_M_UNSPEC: none
  * @SRDMA_NL_M_QPN: u32, of this QP of the link only, and of its port
- * @SRDMA_NL_M_KINDS: u32, bits of enum srdma_nl_event: of these kinds only
+ * @SRDMA_NL_M_KINDS: u32, bits of enum srdma_nl_event: of these kinds only; of a link
+ *	that is named, also SRDMA_NL_EV_LINK
  * @SRDMA_NL_M_ROOM: u32, so many wait at most, made a power of two; 8192 if not
  *	given
  */

@@ -186,6 +186,51 @@ TEST(resp_sequence__send_continued_as_write)
 	EXPECT_INV_REQ(send(SRDMA_RC_SEND_LAST, 1, 1), 1);
 }
 
+/* A NAK acknowledges what is in front of it, so the answers to that come first. */
+TEST(resp_refuse__in_its_turn_and_once)
+{
+	begin(4);
+	EXPECT_EQ(rdma(SRDMA_RC_READ_REQ, 0, 0, 0x2000, 2 * MTU),
+		  SRDMA_RESP_READ);
+	commit();
+	fresh();
+	pkt.psn = (FIRST + 2) & 0xffffff;
+	REQUIRE(srdma_rc_resp_expects(&resp, &pkt));
+	srdma_rc_resp_refuse(&resp, &pkt, srdma_aeth_nak(SRDMA_NAK_REM_ACCESS));
+	EXPECT_EQ(respond(), SRDMA_OUT_READ);
+	EXPECT_ACK(0x62, 2);
+	EXPECT(!out.fatal);
+	EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	/* The requester, if it goes on, finds all as it was. */
+	fresh();
+	pkt.ack_req = true;
+	EXPECT_EQ(request(SRDMA_RC_SEND_ONLY, 2, 3), SRDMA_RESP_SEND);
+	commit();
+	EXPECT_ACK(0x1f, 2);
+}
+
+/* What follows one that is to come again is no second reason to go back. */
+TEST(resp_refuse__what_follows_is_dropped)
+{
+	uint8_t rnr;
+
+	for (rnr = 0; rnr < 2; rnr++) {
+		begin(4);
+		fresh();
+		pkt.psn = FIRST;
+		srdma_rc_resp_refuse(&resp, &pkt, rnr ? srdma_aeth_rnr(3) :
+				     srdma_aeth_nak(SRDMA_NAK_PSN_SEQ));
+		EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 1, 3), SRDMA_RESP_DROP_GAP);
+		EXPECT_ACK(rnr ? 0x23 : 0x60, 0);
+		EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+		/* It has gone back, and the refused one was lost this time. */
+		EXPECT_EQ(send(SRDMA_RC_SEND_ONLY, 1, 3), SRDMA_RESP_DROP_GAP);
+		if (!rnr)
+			EXPECT_ACK(0x60, 0);
+		EXPECT_EQ(respond(), SRDMA_OUT_NONE);
+	}
+}
+
 TEST(resp_length__not_the_path_mtu)
 {
 	begin(1);

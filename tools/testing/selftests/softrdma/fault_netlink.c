@@ -429,6 +429,31 @@ TEST_F(fault_netlink, who_found_none_is_told_of_the_next)
 				 SRDMA_NL_CMD_MONITOR_GET, 0, 0));
 }
 
+/* Whatever it asks to hear: else it would wait for ever. */
+TEST_F(fault_netlink, who_names_a_link_is_told_of_its_end)
+{
+	uint32_t kinds = 1 << SRDMA_NL_EV_PORT;
+	struct nlattr *nest;
+	struct message m;
+	int i;
+
+	begin(&m, self->family, SRDMA_NL_CMD_MONITOR_START);
+	put(&m, SRDMA_NL_A_LINK, TOPO_LINK, sizeof(TOPO_LINK));
+	nest = put(&m, SRDMA_NL_A_MONITOR | NLA_F_NESTED, "", 0);
+	put(&m, SRDMA_NL_M_KINDS, &kinds, sizeof(kinds));
+	end_nest(&m, nest);
+	ASSERT_EQ(0, send_and_hear(self->fd, &m));
+	/* That it is there, and then nothing. */
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, ask(self->fd, self->family,
+				 SRDMA_NL_CMD_MONITOR_GET, 0, 0));
+	EXPECT_FALSE(is_ready(self->fd, 0));
+	ASSERT_EQ(0, rules_add(TOPO_LINK, "remove"));
+	EXPECT_TRUE(is_ready(self->fd, 10000));
+	ASSERT_EQ(0, topo_wait_link(TOPO_LINK, false, 10000));
+	ASSERT_EQ(0, topo_link_add(TOPO_LINK, TOPO_NETDEV));
+}
+
 TEST_F(fault_netlink, sockets_listen_once_and_16_of_them)
 {
 	int fd[17], i;

@@ -5,6 +5,8 @@
  */
 #include "fixture.h"
 
+#include <rdma/softrdma-errors.h>
+
 #include "counters.h"
 #include "duo.h"
 #include "rules.h"
@@ -87,7 +89,8 @@ static int write_checked(struct duo *duo, uint32_t len)
 	return write_from(duo, 0, len);
 }
 
-static int read_from(struct duo *duo, int from, uint32_t len)
+/* Posts a READ of @len by the end with a number. */
+static int post_read(struct duo *duo, int from, uint32_t len)
 {
 	struct duo_end *tx = &duo->end[from], *rx = &duo->end[!from];
 	struct ibv_sge sge = {
@@ -101,12 +104,19 @@ static int read_from(struct duo *duo, int from, uint32_t len)
 		.wr.rdma.remote_addr = (uintptr_t)rx->buf,
 		.wr.rdma.rkey = rx->mr->rkey,
 	}, *bad;
-	struct ibv_wc wc;
 
 	memset(tx->buf, 1, len);
 	memset(rx->buf, 2, len);
-	if (ibv_post_send(tx->qp, &wr, &bad) ||
-	    duo_poll(tx->send_cq, &wc, 1) != 1)
+	return ibv_post_send(tx->qp, &wr, &bad);
+}
+
+/* As write_from(). */
+static int read_from(struct duo *duo, int from, uint32_t len)
+{
+	struct duo_end *tx = &duo->end[from], *rx = &duo->end[!from];
+	struct ibv_wc wc;
+
+	if (post_read(duo, from, len) || duo_poll(tx->send_cq, &wc, 1) != 1)
 		return -1;
 	if (wc.status)
 		return wc.status;
@@ -138,21 +148,30 @@ TEST_F(fault_packets, one_of_a_message_is_lost)
 	EXPECT_MENDED("rx op ACK nth 1 drop");
 }
 
-/* Once the ends know each other, what is repeated is what was lost, and no more. */
+/* What the end that is sent WRITEs by the near one has got for nothing. */
+static int64_t got_again(bool wire)
+{
+	int64_t again;
+
+	counters_use(wire ? DUO_FAR : TOPO_LINK);
+	again = counters_get("req_out_of_sequence") +
+		counters_get("req_duplicate");
+	counters_use(wire ? DUO_NEAR : TOPO_LINK);
+	return again;
+}
+
+/*
+ * Once the ends know each other, what is repeated is what was lost: not the five that
+ * followed it. Where this takes long, one may be sent again to ask for an answer.
+ */
 TEST_F(fault_packets, only_what_is_lost_is_sent_again)
 {
-	int64_t held, again, duplicates;
+	int64_t again;
 
 	EXPECT_MENDED("tx op WRITE_FIRST nth 1 drop");
-	counters_use(self->wire ? DUO_FAR : TOPO_LINK);
-	held = counters_get("req_held");
-	again = counters_get("req_out_of_sequence");
-	duplicates = counters_get("req_duplicate");
+	again = got_again(self->wire);
 	EXPECT_MENDED("tx op WRITE* nth 3 drop");
-	EXPECT_EQ(held + 5, counters_get("req_held"));
-	EXPECT_EQ(again, counters_get("req_out_of_sequence"));
-	EXPECT_EQ(duplicates, counters_get("req_duplicate"));
-	counters_use(self->near);
+	EXPECT_GT(again + 5, got_again(self->wire));
 }
 
 TEST_F(fault_packets, one_of_a_response_is_lost)
@@ -220,6 +239,15 @@ TEST_F(fault_packets, headers_say_something_else)
 	EXPECT_MENDED("tx op WRITE* nth 3 truncate 4");
 }
 
+/* The lengths in front of it fit: it is a packet, and one that is too short. */
+TEST_F(fault_packets, a_short_packet_is_an_invalid_request)
+{
+	ASSERT_LT(0, rules_add(self->near,
+			       "rx op WRITE_LAST nth 1 truncate 4"));
+	EXPECT_EQ(IBV_WC_REM_INV_REQ_ERR,
+		  write_from(&self->duo, 1, PACKETS(8)));
+}
+
 TEST_F(fault_packets, a_wrong_key_is_an_access_error)
 {
 	ASSERT_LT(0, rules_add(self->near,
@@ -280,6 +308,93 @@ TEST_F(fault_packets, not_ready_is_tried_again)
 	EXPECT_ANSWERED(0, "rx op WRITE_ONLY nth 1 answer rnr 31");
 	EXPECT_LE(491, topo_now_ms() - begin);
 	EXPECT_ANSWERED(0, "rx op WRITE_ONLY nth 1 answer nak sequence");
+}
+
+/*
+ * What a refusal would acknowledge has been lost: it is not acknowledged. The refused
+ * one waits for it, and is refused then.
+ */
+TEST_F(fault_packets, a_refusal_does_not_hide_a_loss)
+{
+	static const char * const answers[] = { "rnr 1", "nak sequence" };
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc[2];
+	char words[64];
+	unsigned int i;
+	int refusal;
+
+	for (i = 0; i < 2; i++) {
+		memset(end[0].buf, 0, 64);
+		memset(end[1].buf, i + 1, 64);
+		snprintf(words, sizeof(words),
+			 "rx op WRITE_ONLY nth 2 answer %s", answers[i]);
+		refusal = rules_add(self->near, words);
+		ASSERT_LT(0, refusal);
+		ASSERT_LT(0, rules_add(self->near,
+				       "rx op WRITE_ONLY nth 1 drop"));
+		ASSERT_EQ(0, duo_write(&end[1], &end[0], 1, 64,
+				       end[0].mr->rkey));
+		ASSERT_EQ(0, duo_write(&end[1], &end[0], 2, 64,
+				       end[0].mr->rkey));
+		ASSERT_EQ(2, duo_poll(end[1].send_cq, wc, 2));
+		EXPECT_EQ(IBV_WC_SUCCESS, wc[0].status);
+		EXPECT_EQ(IBV_WC_SUCCESS, wc[1].status);
+		EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, 64));
+		EXPECT_EQ(1, rules_hits(self->near, refusal));
+		EXPECT_EQ(0, rules_flush(self->near));
+	}
+}
+
+/* The answer to what is in front of it comes first. */
+TEST_F(fault_packets, a_refusal_does_not_take_a_read_along)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc[2];
+
+	ASSERT_LT(0, rules_add(self->near,
+			       "rx op WRITE_ONLY nth 1 answer nak access"));
+	ASSERT_EQ(0, post_read(&self->duo, 1, PACKETS(8)));
+	ASSERT_EQ(0, duo_write(&end[1], &end[0], 2, 64, end[0].mr->rkey));
+	ASSERT_EQ(2, duo_poll(end[1].send_cq, wc, 2));
+	EXPECT_EQ(IBV_WC_SUCCESS, wc[0].status);
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, wc[1].status);
+}
+
+/* It completes in front of the one that has failed, and tells of it all the same. */
+TEST_F(fault_packets, a_read_without_an_answer_is_flushed_by_a_refusal)
+{
+	struct duo_end *end = self->duo.end;
+	struct ibv_wc wc[2];
+
+	ASSERT_LT(0, rules_add(self->near, "tx op READ_RESPONSE* drop"));
+	ASSERT_LT(0, rules_add(self->near,
+			       "rx op WRITE_ONLY nth 1 answer nak access"));
+	ASSERT_EQ(0, post_read(&self->duo, 1, 64));
+	ASSERT_EQ(0, duo_write(&end[1], &end[0], 2, 64, end[0].mr->rkey));
+	ASSERT_EQ(2, duo_poll(end[1].send_cq, wc, 2));
+	EXPECT_EQ(IBV_WC_WR_FLUSH_ERR, wc[0].status);
+	EXPECT_EQ(SRDMA_ERR_FLUSH_REQUEST, wc[0].vendor_err);
+	EXPECT_EQ(IBV_WC_REM_ACCESS_ERR, wc[1].status);
+}
+
+/* What waits when the port goes down has not come. */
+TEST_F(fault_packets, a_port_that_is_down_does_not_let_in_what_was_delayed)
+{
+	struct duo uc = { .type = IBV_QPT_UC };
+	struct ibv_wc wc;
+	int64_t before;
+
+	ASSERT_EQ(0, duo_up(&uc, &self->sets[0], &self->sets[self->wire]));
+	ASSERT_LT(0, rules_add(self->near, "rx op SEND* nth 1 delay 5s"));
+	before = counters_get("rx_drop_injected");
+	ASSERT_EQ(0, duo_recv(&uc.end[0], 1, 0, 64));
+	ASSERT_EQ(0, duo_send(&uc.end[1], 1, 0, 64, 0));
+	ASSERT_EQ(1, duo_poll(uc.end[1].send_cq, &wc, 1));
+	ASSERT_EQ(0, rules_add(self->near, "port-down"));
+	EXPECT_TRUE(counters_reach("rx_drop_injected", before + 1));
+	ASSERT_EQ(0, rules_add(self->near, "port-up"));
+	EXPECT_EQ(0, ibv_poll_cq(uc.end[0].recv_cq, 1, &wc));
+	EXPECT_EQ(0, duo_close(&uc));
 }
 
 TEST_F(fault_packets, silence_is_asked_again)

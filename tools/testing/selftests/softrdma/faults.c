@@ -345,6 +345,10 @@ TEST_F(faults, what_makes_no_sense_is_refused_with_a_reason)
 				  "wr status 0"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "more than 10 s",
 				  "rx delay 11s"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "no time is no end",
+				  "now port-down 0s"));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "within a day",
+				  "now port-down 90000s"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "which QP", "now qp-fatal"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "no QP of that number",
 				  "now qp 0xfffff0 qp-fatal"));
