@@ -452,7 +452,7 @@ static void show(const struct records *records)
 static int usage(void)
 {
 	fprintf(stderr, "softrdma: \"softrdma errors help\" says what may stand there\n");
-	return 1;
+	return 2;
 }
 
 static void show_cause(const struct cause *cause)

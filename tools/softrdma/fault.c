@@ -51,7 +51,7 @@ void fault_help(void)
 static int usage(void)
 {
 	fprintf(stderr, "softrdma: \"softrdma fault help\" says what may stand there\n");
-	return 1;
+	return 2;
 }
 
 static int to_table(const struct nlattr *attr, void *data)
@@ -100,9 +100,10 @@ static int add(int argc, char **argv)
 	if (argc < 2)
 		return usage();
 	nlh = family_request(buf, SRDMA_NL_CMD_FAULT_ADD, NLM_F_ACK);
-	if (family_put_link(nlh, argv[0]) ||
-	    rule_from_words(nlh, argc - 1, argv + 1))
+	if (family_put_link(nlh, argv[0]))
 		return 1;
+	if (rule_from_words(nlh, argc - 1, argv + 1))
+		return 2;
 	out_begin();
 	ret = family_talk(nlh, heard_id, NULL);
 	out_end();

@@ -67,7 +67,7 @@ struct watch {
 static int usage(void)
 {
 	fprintf(stderr, "softrdma: \"softrdma monitor help\" says what may stand there\n");
-	return 1;
+	return 2;
 }
 
 static bool read_u32(const char *word, uint32_t *number)

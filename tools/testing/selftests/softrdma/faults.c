@@ -364,14 +364,29 @@ TEST_F(faults, what_makes_no_sense_is_refused_with_a_reason)
 				  "rx psn 3 psn +3 drop"));
 	EXPECT_TRUE(rules_refused(TOPO_LINK, "no such process",
 				  "rx pid 4000000 drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "neither", "rx explode"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "what is to go wrong", "rx"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "is none of them",
-				  "rx op JUMP drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "is no chance",
-				  "rx prob 2 drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "is no field",
-				  "rx corrupt header colour"));
+}
+
+TEST_F(faults, words_that_are_not_understood_are_status_2)
+{
+	char said[4096];
+
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "neither", "rx explode"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "what is to go wrong",
+					 "rx"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "is none of them",
+					 "rx op JUMP drop"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "is no chance",
+					 "rx prob 2 drop"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "is no field",
+					 "rx corrupt header colour"));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "fault make"));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "fault del %s",
+				TOPO_LINK));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "errors %s qp none",
+				TOPO_LINK));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "monitor %s for 3",
+				TOPO_LINK));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "defaults"));
 }
 
 /* By the tool itself, which has so much room for a request and no more. */
@@ -380,13 +395,14 @@ TEST_F(faults, what_is_said_twice_or_is_too_long_is_refused)
 	char said[1024];
 	int id;
 
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "once is enough",
-				  "rx qp 1 qp 2 drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "once is enough",
-				  "rx $(yes 'nth 1' | head -n 3000) drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "one place", "rx tx drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "a time is expected",
-				  "rx delay 1e300s"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "once is enough",
+					 "rx qp 1 qp 2 drop"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "once is enough",
+					 "rx $(yes 'nth 1' | head -n 3000) drop"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "one place",
+					 "rx tx drop"));
+	EXPECT_TRUE(rules_not_understood(TOPO_LINK, "a time is expected",
+					 "rx delay 1e300s"));
 	EXPECT_EQ(1, rules_tool(said, sizeof(said),
 				"fault list $(printf %%09000d 0)"));
 	EXPECT_NE(NULL, strstr(said, "no link has a name"));
@@ -394,7 +410,7 @@ TEST_F(faults, what_is_said_twice_or_is_too_long_is_refused)
 	id = rules_add(TOPO_LINK, "rx op CNP drop");
 	ASSERT_LT(0, id);
 	/* The lower half of it is the rule's number. */
-	EXPECT_EQ(1, rules_tool(said, sizeof(said), "fault del %s %llu",
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "fault del %s %llu",
 				TOPO_LINK, (1ull << 32) + id));
 	EXPECT_EQ(0, rules_tool(said, sizeof(said), "fault del %s %d",
 				TOPO_LINK, id));

@@ -511,7 +511,7 @@ TEST_F(monitor, what_cannot_be_watched_is_refused)
 	EXPECT_NE(NULL, strstr(said, "no softrdma link of that name"));
 	EXPECT_EQ(1, rules_tool(said, sizeof(said), "monitor qp 17"));
 	EXPECT_NE(NULL, strstr(said, "of which?"));
-	EXPECT_EQ(1, rules_tool(said, sizeof(said), "monitor only nothing"));
+	EXPECT_EQ(2, rules_tool(said, sizeof(said), "monitor only nothing"));
 	EXPECT_NE(NULL, strstr(said, "kinds: lost packet"));
 	EXPECT_EQ(1, rules_tool(said, sizeof(said), "monitor room 7"));
 }

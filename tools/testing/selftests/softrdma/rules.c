@@ -79,21 +79,42 @@ int rules_add(const char *link, const char *fmt, ...)
 	return id ? atoi(id + 4) : 0;
 }
 
-int rules_refused(const char *link, const char *why, const char *fmt, ...)
+static int add_ends_with(int status, const char *link, const char *why,
+			 const char *fmt, va_list args)
 {
 	char words[1024], said[SAYS];
-	va_list args;
 	int n;
 
 	n = snprintf(words, sizeof(words), "fault add %s ", link);
-	va_start(args, fmt);
 	vsnprintf(words + n, sizeof(words) - n, fmt, args);
-	va_end(args);
 	n = run(said, sizeof(said), words);
-	if (n == 1 && strstr(said, why))
+	if (n == status && strstr(said, why))
 		return 1;
 	fprintf(stderr, "# softrdma %s: exit status %d: %s", words, n, said);
 	return 0;
+}
+
+int rules_refused(const char *link, const char *why, const char *fmt, ...)
+{
+	va_list args;
+	int so;
+
+	va_start(args, fmt);
+	so = add_ends_with(1, link, why, fmt, args);
+	va_end(args);
+	return so;
+}
+
+int rules_not_understood(const char *link, const char *why,
+			 const char *fmt, ...)
+{
+	va_list args;
+	int so;
+
+	va_start(args, fmt);
+	so = add_ends_with(2, link, why, fmt, args);
+	va_end(args);
+	return so;
 }
 
 /* A number behind a word, in the line of a rule. */

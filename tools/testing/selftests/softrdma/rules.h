@@ -14,6 +14,11 @@ int rules_add(const char *link, const char *fmt, ...)
 int rules_refused(const char *link, const char *why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same, where the tool does not understand the words, and does not ask. */
+int rules_not_understood(const char *link, const char *why,
+			 const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* How often a rule has hit, or how many it has seen; -1: there is none. */
 long rules_hits(const char *link, int id);
 long rules_seen(const char *link, int id);
