@@ -185,7 +185,9 @@ int main(int argc, char **argv)
 	if (!whole)
 		fprintf(stderr, "%s: no capture, or it ends in a frame\n",
 			name);
+	else if (!packets)
+		fprintf(stderr, "%s: no packet of RoCEv2 is in it\n", name);
 	printf("%lu RoCEv2 packets, %lu not as they should be\n", packets,
 	       wrong);
-	return !whole ? 2 : wrong ? 1 : 0;
+	return !whole || !packets ? 2 : wrong ? 1 : 0;
 }
