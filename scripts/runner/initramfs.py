@@ -99,20 +99,22 @@ def contents(kernel, busybox, init):
 
 
 def make(kernel):
-    """Path of the initramfs of this kernel, made when missing or stale."""
+    """Path of the initramfs of this kernel, compressed when it is a new one.
+
+    Kept under the hash of all that is in it: the modules of one release may change,
+    as those of a kernel that somebody works on.
+    """
     busybox = (shutil.which("busybox", path=search_path(kernel)) or
                die(NOT_BUILT, "no busybox"))
     with open(os.path.join(SCRIPTS, "vm-init"), "rb") as f:
         init = f.read()
-    with open(os.path.realpath(__file__), "rb") as f:
-        key = hashlib.sha256(init + f.read() + kernel["modules"].encode())
+    data = contents(kernel, busybox, init)
+    key = hashlib.sha256(data).hexdigest()[:12]
     where = os.path.join(BUILD, "vm")
-    path = os.path.join(where, f"initramfs-{kernel['release']}-"
-                               f"{key.hexdigest()[:12]}.gz")
+    path = os.path.join(where, f"initramfs-{kernel['release']}-{key}.gz")
     if os.path.exists(path):
         return path
 
-    data = contents(kernel, busybox, init)
     os.makedirs(where, exist_ok=True)
     fd, tmp = tempfile.mkstemp(dir=where)
     with os.fdopen(fd, "wb") as f, gzip.GzipFile(fileobj=f, mode="wb",

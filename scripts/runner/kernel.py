@@ -131,20 +131,30 @@ def seen_module(modules, ko):
     return ko or ""
 
 
+def state_of(modules):
+    """What changes when a module does, or comes or goes: each file's size and time."""
+    found = []
+    for folder, _, names in os.walk(os.path.join(modules, "kernel")):
+        for name in names:
+            at = os.lstat(os.path.join(folder, name))
+            found.append(f"{folder}/{name} {at.st_size} {at.st_mtime_ns}")
+    return "\n".join([modules, *sorted(found)]).encode()
+
+
 def modules_tree(kernel, ko):
     """lib/modules/RELEASE of the kernel with softrdma in its index.
 
     So that the guest finds the module by its name and its aliases. Kept under
-    the hash of the module file; depmod takes a second or two. The folder kernel/
-    is a link; or empty, and the guest mounts it, where a link would be one to
-    itself, because the guest has this tree in /lib/modules.
+    the hash of the module file and of what the others are; depmod takes a second or
+    two. The folder kernel/ is a link; or empty, and the guest mounts it, where a link
+    would be one to itself, because the guest has this tree in /lib/modules.
     """
     if not ko:
         return kernel["modules"]
     release = kernel["release"]
     with open(ko, "rb") as f:
         data = f.read()
-    key = hashlib.sha256(kernel["modules"].encode() + data).hexdigest()[:16]
+    key = hashlib.sha256(state_of(kernel["modules"]) + data).hexdigest()[:16]
     base = os.path.join(BUILD, "vm", "modules")
     sub = os.path.join("lib", "modules", release)
     path = os.path.join(base, key, sub)

@@ -132,6 +132,13 @@ def environment(args):
     return env
 
 
+def plugin(text):
+    """The file of --plugin and what is behind it, as QEMU reads them from elsewhere."""
+    m = re.match(r"(?:file=)?((?:[^,]|,,)*)(,.*)?$", text, re.S)
+    path = os.path.abspath(m[1].replace(",,", ","))
+    return path, path.replace(",", ",,") + (m[2] or "")
+
+
 def check(p, args):
     if args.command[:1] == ["--"]:
         del args.command[0]
@@ -142,6 +149,12 @@ def check(p, args):
         p.error(f"--kernel {args.kernel}: not a series, host, or a file")
     if args.kernel == "debug" and common.INSTALLED:
         p.error("the debug kernel is of the source tree alone")
+    if args.module and not os.path.isfile(args.module):
+        p.error(f"--module {args.module}: there is no such file")
+    if args.plugin:
+        path, args.plugin = plugin(args.plugin)
+        if not os.path.isfile(path):
+            p.error(f"--plugin: there is no file {path}")
     for word in args.env:
         if not NAME.match(word.partition("=")[0]):
             p.error(f"--env {word}: not NAME[=VALUE]")
