@@ -41,7 +41,8 @@ Building
                          its certificate first (guide/secure-boot.rst)
   make install           install the module for the running kernel or KDIR=
   make install-dkms      its source into /usr/src, for DKMS; [DESTDIR=]
-  make install-tools     softrdma(8), links at boot, manual pages; [DESTDIR=]
+  make install-tools     softrdma(8), links at boot, manual pages; [PREFIX=/usr]
+                         [DESTDIR=]
   make install-vm        softrdma-vm(1), which is scripts/vm; [DESTDIR=]
   make clean             remove build/ (fetched kernels stay in the cache)
   make distclean         ... and the cache
@@ -142,10 +143,16 @@ endif
 kdir-release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h)
 
+# What root makes in build/ becomes that of who owns the tree, as far as that can be: "make"
+# as a user, and "sudo make install".
+owned = [ "$$(id -u)" != 0 ] || { chown --reference=. build; \
+	chown -R --reference=. $(1); } 2>/dev/null || :
+
 # The tool softrdma(8) needs libmnl and its headers.
 tool:
 	@scripts/deps tool
 	@$(MAKE) -s -C tools/softrdma OUTPUT=$(CURDIR)/build/tool
+	@$(call owned,build/tool)
 
 install: modules_install install-tools install-vm
 
@@ -177,6 +184,7 @@ modules_install: module
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/build/$(kdir-release) modules_install
 	/sbin/depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
 		$(kdir-release)
+	@$(call owned,build/$(kdir-release))
 
 check:
 	@scripts/deps build host check
