@@ -66,6 +66,8 @@ def module_bytes(path):
         return gzip.decompress(data)
     if path.endswith(".zst"):
         # Python learned it in 3.14.
+        if not shutil.which("zstd"):
+            die(NOT_BUILT, f"no zstd, with which {path} is compressed")
         return subprocess.run(["zstd", "-dc"], input=data, check=True,
                               stdout=subprocess.PIPE).stdout
     return data
