@@ -9,7 +9,10 @@
 
 #include "observe/counters.h"
 
+struct srdma_dev;
+
 const char *srdma_stat_name(enum srdma_stat stat);
+u64 srdma_stat_sum(const struct srdma_dev *dev, enum srdma_stat stat);
 
 struct rdma_hw_stats *srdma_stats_alloc(struct ib_device *ib, u32 port);
 int srdma_stats_get(struct ib_device *ib, struct rdma_hw_stats *stats,

@@ -18,6 +18,7 @@
 #include "device/effects.h"
 #include "device/ibdev.h"
 #include "device/link.h"
+#include "device/port_counters.h"
 #include "objects/device.h"
 #include "objects/qp.h"
 #include "observe/counters.h"
@@ -246,6 +247,7 @@ static const struct ib_device_ops dev_ops = {
 	.del_gid = srdma_addresses_del,
 	.alloc_hw_port_stats = srdma_stats_alloc,
 	.get_hw_stats = srdma_stats_get,
+	.process_mad = srdma_port_counters_answer,
 	.dealloc_driver = srdma_link_dealloc,
 
 	.alloc_ucontext = srdma_ucontext_alloc,

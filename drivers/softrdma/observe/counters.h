@@ -27,6 +27,7 @@
  * @SRDMA_STAT_URGED: how often softirq was run in the time of a program that polled
  * @SRDMA_STAT_TX_PACKETS: packets handed to the stack
  * @SRDMA_STAT_TX_BYTES: bytes behind their UDP headers
+ * @SRDMA_STAT_TX_MULTICAST: packets among them to a multicast group
  * @SRDMA_STAT_TX_TRAINS: skbs among them that carried more than one
  * @SRDMA_STAT_TX_DROPPED: packets that the stack refused, or for which there
  *	was no memory any more
@@ -34,10 +35,11 @@
  * @SRDMA_STAT_TX_NO_ROUTE: packets that had nowhere to go
  * @SRDMA_STAT_TX_BUSY: bursts that had to wait for earlier ones to leave
  * @SRDMA_STAT_TX_LOOPED: packets to a QP of the same device
- * @SRDMA_STAT_TX_LOOPED_BYTES: payload of these
+ * @SRDMA_STAT_TX_LOOPED_BYTES: of those, from BTH to ICRC
  * @SRDMA_STAT_TAP_LOST: looped packets that a capture lacks: no memory
  * @SRDMA_STAT_RX_PACKETS: packets that reached the engine they are for
  * @SRDMA_STAT_RX_BYTES: of those, from BTH to ICRC
+ * @SRDMA_STAT_RX_MULTICAST: packets among them to a multicast group
  * @SRDMA_STAT_RX_TRAINS: skbs from the wire with more than one packet
  * @SRDMA_STAT_RX_DIRECT: skbs from the wire that took the short way
  *	(wire/shortcut.c)
@@ -81,6 +83,7 @@ enum srdma_stat {
 	SRDMA_STAT_URGED,
 	SRDMA_STAT_TX_PACKETS,
 	SRDMA_STAT_TX_BYTES,
+	SRDMA_STAT_TX_MULTICAST,
 	SRDMA_STAT_TX_TRAINS,
 	SRDMA_STAT_TX_DROPPED,
 	SRDMA_STAT_TX_FAULT,
@@ -91,6 +94,7 @@ enum srdma_stat {
 	SRDMA_STAT_TAP_LOST,
 	SRDMA_STAT_RX_PACKETS,
 	SRDMA_STAT_RX_BYTES,
+	SRDMA_STAT_RX_MULTICAST,
 	SRDMA_STAT_RX_TRAINS,
 	SRDMA_STAT_RX_DIRECT,
 	SRDMA_STAT_RX_MALFORMED,
@@ -139,6 +143,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_URGED, "softirq_urged")				\
 	S(SRDMA_STAT_TX_PACKETS, "tx_packets")				\
 	S(SRDMA_STAT_TX_BYTES, "tx_bytes")				\
+	S(SRDMA_STAT_TX_MULTICAST, "tx_multicast")			\
 	S(SRDMA_STAT_TX_TRAINS, "tx_trains")				\
 	S(SRDMA_STAT_TX_DROPPED, "tx_dropped")				\
 	S(SRDMA_STAT_TX_FAULT, "tx_drop_injected")			\
@@ -149,6 +154,7 @@ enum srdma_stat {
 	S(SRDMA_STAT_TAP_LOST, "loop_not_captured")			\
 	S(SRDMA_STAT_RX_PACKETS, "rx_packets")				\
 	S(SRDMA_STAT_RX_BYTES, "rx_bytes")				\
+	S(SRDMA_STAT_RX_MULTICAST, "rx_multicast")			\
 	S(SRDMA_STAT_RX_TRAINS, "rx_trains")				\
 	S(SRDMA_STAT_RX_DIRECT, "rx_direct")				\
 	S(SRDMA_STAT_RX_MALFORMED, "rx_drop_malformed")			\

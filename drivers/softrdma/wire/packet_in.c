@@ -410,6 +410,8 @@ enum srdma_found srdma_packet_in_next(struct sk_buff *skb,
 	srdma_stat_inc(in->dev, SRDMA_STAT_RX_PACKETS);
 	srdma_stat_add(in->dev, SRDMA_STAT_RX_BYTES,
 		       srdma_pkt_wire_len(pkt->hdr_len, pkt->payload_len));
+	if (unlikely(in->to_group))
+		srdma_stat_inc(in->dev, SRDMA_STAT_RX_MULTICAST);
 	return SRDMA_FOUND_PACKET;
 }
 

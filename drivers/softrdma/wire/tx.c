@@ -52,13 +52,26 @@ static void flush_looped(struct srdma_outbox *outbox)
 		hand_over_looped(outbox);
 }
 
+/* What its packets had on a wire, from BTH to ICRC. */
+static u32 bytes_on_wire(const struct srdma_burst *burst)
+{
+	u32 bytes = srdma_opcode_get(burst->first)->hdr_len +
+		    ALIGN(burst->len, 4) + SRDMA_ICRC_LEN;
+
+	/* Only the first and the last may have headers behind their BTH. */
+	if (burst->count > 1)
+		bytes += srdma_opcode_get(burst->last)->hdr_len - SRDMA_BTH_LEN +
+			 (burst->count - 1) * (SRDMA_BTH_LEN + SRDMA_ICRC_LEN);
+	return bytes;
+}
+
 static void count_looped(const struct srdma_tx *tx, struct sk_buff *skb)
 {
 	struct srdma_dev *dev = tx->qp->dev;
 
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED, tx->burst->count);
 	srdma_stat_add(dev, SRDMA_STAT_TX_LOOPED_BYTES,
-		       srdma_loop_of(skb)->burst.len);
+		       bytes_on_wire(&srdma_loop_of(skb)->burst));
 	trace_srdma_tx(tx, skb, 0, tx->burst->count);
 }
 
@@ -151,6 +164,9 @@ static void hand_over_frame(struct srdma_dev *dev, struct sk_buff *frame)
 
 	srdma_stat_inc(dev, SRDMA_STAT_TX_PACKETS);
 	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, srdma_frame_len(frame));
+	if (is_v6 ? ipv6_addr_is_multicast(&ipv6_hdr(frame)->daddr) :
+		    ipv4_is_multicast(ip_hdr(frame)->daddr))
+		srdma_stat_inc(dev, SRDMA_STAT_TX_MULTICAST);
 	memset(frame->cb, 0, sizeof(frame->cb));
 	rcu_read_lock();
 	/* It may have waited: only the interface of its route is still valid. */
@@ -196,6 +212,8 @@ static void hand_over(struct srdma_qp *qp, const struct srdma_path *path,
 	}
 	srdma_stat_add(dev, SRDMA_STAT_TX_PACKETS, count);
 	srdma_stat_add(dev, SRDMA_STAT_TX_BYTES, skb->len - path->hdr_len);
+	if (unlikely(path->av.is_multicast))
+		srdma_stat_add(dev, SRDMA_STAT_TX_MULTICAST, count);
 	if (count > 1)
 		srdma_stat_inc(dev, SRDMA_STAT_TX_TRAINS);
 

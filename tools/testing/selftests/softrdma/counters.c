@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -158,6 +163,62 @@ int64_t counters_get(const char *name)
 		if (!strcmp(now.name[i], name))
 			return now.value[i];
 	return -ENOENT;
+}
+
+/* As the caller's namespace shows it: sysfs shows the one in which it is mounted. */
+static int open_folder_here(const char *link)
+{
+	char at[] = "/tmp/srt-sysfs-XXXXXX", path[128];
+	int folder = -ENOENT;
+
+	if (!mkdtemp(at))
+		return -errno;
+	if (!mount("sysfs", at, "sysfs", 0, NULL)) {
+		snprintf(path, sizeof(path),
+			 "%s/class/infiniband/%s/ports/1/counters", at, link);
+		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (folder < 0)
+			folder = -errno;
+		umount2(at, MNT_DETACH);
+	}
+	rmdir(at);
+	return folder;
+}
+
+int counters_open_folder(const char *link)
+{
+	int folder = open_folder_here(link), here, first;
+
+	if (folder != -ENOENT)
+		return folder;
+	/* Newer kernels have shared devices in the first namespace. */
+	here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	first = open("/proc/1/ns/net", O_RDONLY | O_CLOEXEC);
+	if (here >= 0 && first >= 0 && !setns(first, CLONE_NEWNET)) {
+		folder = open_folder_here(link);
+		if (setns(here, CLONE_NEWNET))
+			folder = -errno;
+	}
+	close(here);
+	close(first);
+	return folder;
+}
+
+int64_t counters_get_file(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	char text[64] = "", *end;
+	long long value;
+	ssize_t got;
+
+	if (fd < 0)
+		return -errno;
+	got = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (got <= 0)
+		return -EIO;
+	value = strtoll(text, &end, 10);
+	return *end == '\n' && end > text ? value : -EPROTO;
 }
 
 bool counters_reach(const char *name, int64_t value)

@@ -31,6 +31,15 @@ int counters_read(struct counters *counters);
 /* The value now, or -errno. */
 int64_t counters_get(const char *name);
 
+/*
+ * Those that adapters have as well: the folder ports/1/counters of sysfs, of a link whose
+ * interface is in the caller's namespace. A descriptor or -errno.
+ */
+int counters_open_folder(const char *link);
+
+/* What a file in it says, or -errno. */
+int64_t counters_get_file(int folder, const char *name);
+
 /* Does it get to this value, within 20 s, and no further? */
 bool counters_reach(const char *name, int64_t value);
 
