@@ -143,6 +143,7 @@ DOOR(srdma_srq_events_init);
 
 DOOR(srdma_addresses_add);
 DOOR(srdma_addresses_del);
+DOOR(srdma_addresses_host_has);
 
 DOOR(srdma_inflight_begin);
 DOOR(srdma_inflight_end);

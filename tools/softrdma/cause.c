@@ -130,7 +130,7 @@ const struct cause causes[] = {
 	  "has its QP, its process or its host gone? Does the network lose packets?"),
 	C(NEVER_ANSWERED, "never_answered",
 	  "the peer has never answered; it was tried {times} more times, for {wait} each",
-	  "is its QP in RTR, with our QP number and PSN? Do firewalls let UDP port 4791 in?"),
+	  "is its QP in RTR, with our QP number and PSN? Is its GID an address of its interface? Do firewalls let UDP port 4791 in?"),
 	C(PEER_NO_QP, "peer_no_qp",
 	  "the peer's address is one of this device, which has no QP of that number",
 	  "the peer has gone, or dest_qp_num is wrong"),
@@ -149,6 +149,9 @@ const struct cause causes[] = {
 	C(BAD_RESPONSE, "bad_response",
 	  "the peer answered what was not asked",
 	  "two QPs with one number, or a peer that is wrong: a capture shows which"),
+	C(GID_UNKNOWN, "gid_unknown",
+	  "GID {index} of the QP is no address of the interface, so the peer's answers do not get here",
+	  "connect by another GID index, or give the interface that address: ip addr add"),
 
 	C(RECV_MALFORMED, "recv_malformed",
 	  "the receive has more pieces than its queue was made for",

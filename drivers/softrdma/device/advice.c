@@ -9,13 +9,17 @@
  * limited all the same.
  */
 #include <linux/if_arp.h>
+#include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <linux/ratelimit.h>
+#include <net/addrconf.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 
 #include "device/advice.h"
 #include "device/ibdev.h"
 #include "objects/device.h"
+#include "wire/addresses.h"
 
 /* With the headers that the core takes off for a path MTU of 256. */
 #define LEAST_MTU	352
@@ -177,15 +181,54 @@ void srdma_advice_failed(const char *name, const struct net_device *ndev,
 	}
 }
 
+/* Fills @gid with the GID that follows from the MAC, if it is that of our interface. */
+static bool find_mac_gid(struct srdma_dev *dev, struct in6_addr *gid)
+{
+	const struct ib_gid_attr *attr;
+	bool is_found;
+
+	attr = rdma_get_gid_attr(&dev->ib, SRDMA_PORT, 0);
+	if (IS_ERR(attr))
+		return false;
+	memcpy(gid, attr->gid.raw, sizeof(*gid));
+	is_found = rcu_access_pointer(attr->ndev) == dev->ndev &&
+		   ipv6_addr_type(gid) & IPV6_ADDR_LINKLOCAL;
+	rdma_put_gid_attr(attr);
+	return is_found;
+}
+
+/*
+ * The core makes that GID whatever addresses the interface has, but finds peers, and the
+ * host receives, by addresses. The address comes by itself, and later than the link maybe,
+ * unless the interface is to have others.
+ */
+static void advise_mac_gid(struct srdma_dev *dev)
+{
+	const struct net_device *ndev = dev->ndev;
+	struct inet6_dev *idev = NULL;
+	struct in6_addr gid;
+
+	if (ndev->type != ARPHRD_ETHER || !find_mac_gid(dev, &gid))
+		return;
+	if (ipv6_mod_enabled())
+		idev = __in6_dev_get(ndev);
+	if (!idev || READ_ONCE(idev->cnf.disable_ipv6))
+		advise(pr_notice, "%s: nobody reaches GID 0, as IPv6 is disabled on %s: take another GID index",
+		       dev->ib.name, ndev->name);
+	else if (READ_ONCE(idev->cnf.addr_gen_mode) != IN6_ADDR_GEN_MODE_EUI64 &&
+		 !srdma_addresses_host_has(dev, &gid, 0))
+		advise(pr_notice, "%s: nobody reaches GID 0, as %s lacks its address: take another GID index, or ip addr add %pI6c/64 dev %s",
+		       dev->ib.name, ndev->name, &gid, ndev->name);
+}
+
 /**
  * srdma_advice_made - there is a link; does something keep it from being used?
  * @dev: its device
  * @relative: another link with the same addresses, or NULL
  *
- * The list's lock keeps both.
+ * The list's lock keeps both. The RTNL is held.
  */
-void srdma_advice_made(const struct srdma_dev *dev,
-		       const struct srdma_dev *relative)
+void srdma_advice_made(struct srdma_dev *dev, const struct srdma_dev *relative)
 {
 	const struct net_device *ndev = dev->ndev;
 
@@ -199,4 +242,6 @@ void srdma_advice_made(const struct srdma_dev *dev,
 	else if (!netif_carrier_ok(ndev))
 		advise(pr_notice, "%s: %s has no carrier: look after its cable, or its other end",
 		       dev->ib.name, ndev->name);
+	else
+		advise_mac_gid(dev);
 }

@@ -14,7 +14,6 @@ void srdma_advice_taken(const char *name, const struct net_device *ndev,
 			const struct srdma_dev *other);
 void srdma_advice_failed(const char *name, const struct net_device *ndev,
 			 int err);
-void srdma_advice_made(const struct srdma_dev *dev,
-		       const struct srdma_dev *relative);
+void srdma_advice_made(struct srdma_dev *dev, const struct srdma_dev *relative);
 
 #endif

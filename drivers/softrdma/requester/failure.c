@@ -7,6 +7,7 @@
  *
  * No function here is inlined: requests that succeed should not pay for it.
  */
+#include <linux/if_addr.h>
 #include <rdma/softrdma-abi.h>
 
 #include "memory/explain.h"
@@ -338,6 +339,18 @@ static bool has_source(const struct srdma_qp *qp)
 	       qp->dev;
 }
 
+/*
+ * May answers find the way back? The GID that follows from the MAC is there without
+ * the address. That of an upper interface is left to the host.
+ */
+static bool has_host_source(const struct srdma_qp *qp)
+{
+	const struct srdma_dev *dev = qp->dev;
+
+	return !qp->av.is_v6 || qp->av.ifindex != dev->ndev->ifindex ||
+	       srdma_addresses_host_has(dev, &qp->av.src, IFA_F_TENTATIVE);
+}
+
 static bool port_is_up(const struct srdma_dev *dev, bool is_local)
 {
 	if (READ_ONCE(dev->rules.port_down))
@@ -351,17 +364,23 @@ static u16 look_at_way(struct srdma_cause *cause, struct srdma_qp *qp)
 {
 	struct srdma_path *path = &qp->req.path;
 	u16 code = SRDMA_ERR_NONE;
+	int way;
 
 	rcu_read_lock();
-	if (!has_source(qp)) {
-		srdma_cause_add(cause, SRDMA_FACT_INDEX, qp->av.sgid_index);
+	way = srdma_path_find(path, qp->dev, &qp->av);
+	if (!has_source(qp))
 		code = SRDMA_ERR_GID_GONE;
-	} else if (srdma_path_find(path, qp->dev, &qp->av) < 0) {
+	else if (!path->is_local && port_is_up(qp->dev, false) &&
+		 !has_host_source(qp))
+		/* Without the address there may be no route either. */
+		code = SRDMA_ERR_GID_UNKNOWN;
+	else if (way < 0)
 		code = SRDMA_ERR_NO_ROUTE;
-	} else if (!port_is_up(qp->dev, path->is_local)) {
+	else if (!port_is_up(qp->dev, path->is_local))
 		code = SRDMA_ERR_PORT_DOWN;
-	}
 	rcu_read_unlock();
+	if (code == SRDMA_ERR_GID_GONE || code == SRDMA_ERR_GID_UNKNOWN)
+		srdma_cause_add(cause, SRDMA_FACT_INDEX, qp->av.sgid_index);
 	if (!code && path->is_local)
 		code = look_at_peer(cause, qp);
 	return code;

@@ -4,7 +4,9 @@
  * interface to its device.
  */
 #include <linux/if_vlan.h>
+#include <linux/ipv6.h>
 #include <linux/jhash.h>
+#include <net/addrconf.h>
 #include <rdma/ib_cache.h>
 
 #include "objects/device.h"
@@ -203,4 +205,21 @@ u16 srdma_addresses_vlan(struct srdma_dev *dev, const union ib_gid *gid)
 	}
 	rcu_read_unlock();
 	return vlan;
+}
+
+/**
+ * srdma_addresses_host_has - does the host have an address of IPv6, where a link is?
+ * @dev: device
+ * @addr: address; one of another interface counts, unless it is a link-local one
+ * @but: IFA_F_* of addresses that do not count
+ *
+ * The core makes a GID of the MAC, whatever addresses the interface has.
+ */
+bool srdma_addresses_host_has(const struct srdma_dev *dev,
+			      const struct in6_addr *addr, u32 but)
+{
+	/* Where IPv6 is switched off for good it has no table. */
+	return ipv6_mod_enabled() &&
+	       ipv6_chk_addr_and_flags(dev->net->net, addr, dev->ndev, false, 0,
+				       but);
 }

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 
+struct in6_addr;
 struct srdma_dev;
 struct srdma_netns;
 
@@ -20,5 +21,7 @@ struct srdma_dev *srdma_addresses_find(struct srdma_netns *net,
 				       const union ib_gid *gid, int ifindex);
 struct srdma_dev *srdma_addresses_find_on(struct srdma_netns *net, int ifindex);
 u16 srdma_addresses_vlan(struct srdma_dev *dev, const union ib_gid *gid);
+bool srdma_addresses_host_has(const struct srdma_dev *dev,
+			      const struct in6_addr *addr, u32 but);
 
 #endif

@@ -62,6 +62,8 @@
  * @SRDMA_ERR_NO_ROUTE: there is no route to the peer
  * @SRDMA_ERR_PORT_DOWN: the port is down
  * @SRDMA_ERR_BAD_RESPONSE: the peer answered what was not asked
+ * @SRDMA_ERR_GID_UNKNOWN: the source GID is no address of the interface: the host does
+ *	not answer who looks for it, and takes no packets to it
  * @SRDMA_ERR_RECV_MALFORMED: a receive request with more pieces than the queue was
  *	made for
  * @SRDMA_ERR_RECV_SHORT: a message longer than the receive request
@@ -174,6 +176,7 @@ enum srdma_err {
 	SRDMA_ERR_NO_ROUTE = 58,
 	SRDMA_ERR_PORT_DOWN = 59,
 	SRDMA_ERR_BAD_RESPONSE = 60,
+	SRDMA_ERR_GID_UNKNOWN = 61,
 
 	SRDMA_ERR_RECV_MALFORMED = 64,
 	SRDMA_ERR_RECV_SHORT = 65,

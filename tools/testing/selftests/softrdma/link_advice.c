@@ -356,6 +356,38 @@ TEST_F(advice, link_on_a_netdev_without_use)
 	EXPECT_TRUE(is_said(LINK, NETDEV, 0, NULL));
 }
 
+/* It follows from the MAC; default_gid.c has what comes of it. */
+#define MAC	"02:00:00:00:77:07"
+#define GID_0	"fe80::ff:fe00:7707"
+
+TEST_F(advice, link_whose_first_gid_is_no_address)
+{
+	ASSERT_EQ(0, topo_ip("link add " NETDEV " address " MAC
+			     " type veth peer name " LOWER "\n"
+			     "link set " NETDEV " addrgenmode none\n"
+			     "link set " LOWER " up\nlink set " NETDEV " up"));
+	EXPECT_TRUE(is_said(LINK, NETDEV, 0,
+			    SAYS "nobody reaches GID 0, as " NETDEV
+			    " lacks its address: take another GID index, or "
+			    "ip addr add " GID_0 "/64 dev " NETDEV));
+	/* As soon as it is there, be it looked for at others. */
+	ASSERT_EQ(0, topo_ip("addr add " GID_0 "/64 dev " NETDEV));
+	EXPECT_TRUE(is_said(LINK, NETDEV, 0, NULL));
+	ASSERT_EQ(0, topo_put("/proc/sys/net/ipv6/conf/" NETDEV "/disable_ipv6", "1"));
+	EXPECT_TRUE(is_said(LINK, NETDEV, 0,
+			    SAYS "nobody reaches GID 0, as IPv6 is "
+			    "disabled on " NETDEV ": take another GID index"));
+}
+
+/* It comes by itself, if not at once. */
+TEST_F(advice, link_whose_first_gid_will_be_an_address)
+{
+	ASSERT_EQ(0, topo_ip("link add " NETDEV " address " MAC " type dummy\n"
+			     "link set " NETDEV " up\n"
+			     "addr del " GID_0 "/64 dev " NETDEV));
+	EXPECT_TRUE(is_said(LINK, NETDEV, 0, NULL));
+}
+
 TEST_F(advice, links_with_the_same_addresses)
 {
 	ASSERT_EQ(0, topo_ip("link add " LOWER " type dummy\n"
