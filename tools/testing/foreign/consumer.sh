@@ -6,8 +6,8 @@
 #
 #	storage-X [KERNEL [TOPOLOGY]]		(default: 6.1 veth)
 #
-# with, if $root is set, that root of packages (root) at $FOREIGN_ROOT. $topology is
-# another default.
+# with, if $root is set, that root of packages (root) at $FOREIGN_ROOT. $kernel and
+# $topology are other defaults.
 #
 # It prints TAP and "N passed, N failed"; its status says whether all passed.
 
@@ -28,7 +28,8 @@ consumer_main()
 	if [ -n "${root-}" ]; then
 		root=$("$top/scripts/root" "$root") || exit 1
 	fi
-	exec "$top/scripts/vm" --kernel "${1:-6.1}" --topology "${2:-${topology:-veth}}" \
+	exec "$top/scripts/vm" --kernel "${1:-${kernel:-6.1}}" \
+		--topology "${2:-${topology:-veth}}" \
 		--memory 3072 --timeout 900 --name "$(basename "$0")" \
 		--env "FOREIGN_ROOT=${root-}" -- "$(readlink -f "$0")"
 }
