@@ -265,6 +265,9 @@ static int dress(const char *netdev, const char *address, const char *link)
 	return topo_link_add(link, netdev);
 }
 
+/* The namespace of the far end, once there is one. */
+static int far_netns = -1;
+
 int duo_veth_setup(void)
 {
 	int near, far, ret;
@@ -279,6 +282,7 @@ int duo_veth_setup(void)
 	far = open_own_netns();
 	if (far < 0 || setns(near, CLONE_NEWNET))
 		return -errno;
+	far_netns = far;
 	/* ip takes what has a slash in it for the path of a namespace. */
 	if (topo_ip("link add " DUO_NEAR_NETDEV " type veth peer name "
 		    DUO_FAR_NETDEV " netns /proc/%d/fd/%d", getpid(), far))
@@ -289,6 +293,19 @@ int duo_veth_setup(void)
 	if (setns(near, CLONE_NEWNET))
 		return -errno;
 	return ret ?: dress(DUO_NEAR_NETDEV, NEAR_IPV4, DUO_NEAR);
+}
+
+int duo_veth_set_far_feature(const char *name, bool on)
+{
+	int near = open_own_netns(), ret;
+
+	if (near < 0 || setns(far_netns, CLONE_NEWNET))
+		return -errno;
+	ret = topo_set_feature(DUO_FAR_NETDEV, name, on);
+	if (setns(near, CLONE_NEWNET))
+		ret = -errno;
+	close(near);
+	return ret;
 }
 
 void duo_veth_teardown(void)

@@ -109,6 +109,9 @@ int duo_count_events(struct ibv_context *ctx, enum ibv_event_type type);
 int duo_veth_setup(void);
 void duo_veth_teardown(void);
 
+/* A feature of the far netdev, as topo_set_feature(). 0 or -errno. */
+int duo_veth_set_far_feature(const char *name, bool on);
+
 /* The sets of both ends; verbs_close_set() closes each. 0 or -errno. */
 int duo_veth_open(struct verbs_set sets[2]);
 

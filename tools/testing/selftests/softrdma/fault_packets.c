@@ -239,9 +239,15 @@ TEST_F(fault_packets, headers_say_something_else)
 	EXPECT_MENDED("tx op WRITE* nth 3 truncate 4");
 }
 
-/* The lengths in front of it fit: it is a packet, and one that is too short. */
+/*
+ * The lengths in front of it fit: it is a packet, and one that is too short; also one
+ * that nobody vouches for, as from a card.
+ */
 TEST_F(fault_packets, a_short_packet_is_an_invalid_request)
 {
+	if (self->wire)
+		ASSERT_EQ(0, duo_veth_set_far_feature("tx-checksum-ip-generic",
+						     false));
 	ASSERT_LT(0, rules_add(self->near,
 			       "rx op WRITE_LAST nth 1 truncate 4"));
 	EXPECT_EQ(IBV_WC_REM_INV_REQ_ERR,
@@ -310,6 +316,17 @@ TEST_F(fault_packets, not_ready_is_tried_again)
 	EXPECT_ANSWERED(0, "rx op WRITE_ONLY nth 1 answer nak sequence");
 }
 
+/* What the far end, or the only one, has been refused. */
+static int64_t refused(bool wire)
+{
+	int64_t times;
+
+	counters_use(wire ? DUO_FAR : TOPO_LINK);
+	times = counters_get("resp_nak_rnr");
+	counters_use(wire ? DUO_NEAR : TOPO_LINK);
+	return times;
+}
+
 /*
  * What a refusal would acknowledge has been lost: it is not acknowledged. The refused
  * one waits for it, and is refused then.
@@ -319,6 +336,7 @@ TEST_F(fault_packets, a_refusal_does_not_hide_a_loss)
 	static const char * const answers[] = { "rnr 1", "nak sequence" };
 	struct duo_end *end = self->duo.end;
 	struct ibv_wc wc[2];
+	int64_t before = refused(self->wire);
 	char words[64];
 	unsigned int i;
 	int refusal;
@@ -341,6 +359,7 @@ TEST_F(fault_packets, a_refusal_does_not_hide_a_loss)
 		EXPECT_EQ(IBV_WC_SUCCESS, wc[1].status);
 		EXPECT_EQ(0, memcmp(end[0].buf, end[1].buf, 64));
 		EXPECT_EQ(1, rules_hits(self->near, refusal));
+		EXPECT_EQ(before + 1, refused(self->wire));
 		EXPECT_EQ(0, rules_flush(self->near));
 	}
 }
