@@ -174,6 +174,25 @@ TEST_F(fault_packets, only_what_is_lost_is_sent_again)
 	EXPECT_GT(again + 5, got_again(self->wire));
 }
 
+/* What is behind a packet that never comes ends with the QP, and is in the counters. */
+TEST_F(fault_packets, what_was_held_in_vain_is_counted)
+{
+	struct duo_end *end = self->duo.end;
+	int64_t held, dropped;
+
+	ASSERT_LT(0, rules_add(self->near, "tx psn +2 drop"));
+	counters_use(self->wire ? DUO_FAR : TOPO_LINK);
+	held = counters_get("req_held");
+	dropped = counters_get("rx_drop_state");
+	ASSERT_EQ(0, duo_write(&end[0], &end[1], 1, PACKETS(8),
+			       end[1].mr->rkey));
+	EXPECT_TRUE(counters_reach("req_held", held + 5));
+	EXPECT_EQ(dropped, counters_get("rx_drop_state"));
+	EXPECT_EQ(0, duo_state(&end[1], IBV_QPS_RESET));
+	EXPECT_EQ(dropped + 5, counters_get("rx_drop_state"));
+	counters_use(self->near);
+}
+
 TEST_F(fault_packets, one_of_a_response_is_lost)
 {
 	int id = rules_add(self->near, "rx op READ_RESPONSE* nth 5 drop");
