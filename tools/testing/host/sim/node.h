@@ -35,6 +35,12 @@ void check_done(struct sim *s, struct node *n, u32 idx, u8 status);
 void responder_start(struct node *n);
 void responder_request(struct sim *s, struct node *n, struct frame *f);
 void responder_run(struct sim *s, struct node *n);
+/*
+ * Does the core complete a receive with this packet? It has to with the last one of
+ * what takes a receive WQE, and with no other.
+ */
+bool check_completes(struct sim *s, const struct node *n, const struct entry *e,
+		     const struct srdma_rc_resp_act *act);
 /* A message that takes a receive WQE has come in whole. */
 void check_received(struct sim *s, struct node *n, const struct entry *e,
 		    const struct frame *f, const struct srdma_rc_resp_act *act);

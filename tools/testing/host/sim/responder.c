@@ -61,6 +61,9 @@ void check_received(struct sim *s, struct node *n, const struct entry *e,
 	const struct rwqe *r = &n->rq[n->rq_completed++];
 	bool ok = true;
 
+	SIM_CHECK(s, n->rq_completed == n->rq_taken,
+		  "%c completes %u receives of %u taken", 'A' + n->id,
+		  n->rq_completed, n->rq_taken);
 	SIM_CHECK(s, act->total == e->len, "%c receives %u bytes of %u",
 		  'A' + n->id, act->total, e->len);
 	SIM_CHECK(s, !!(act->flags & SRDMA_ACT_SE) ==
@@ -75,6 +78,19 @@ void check_received(struct sim *s, struct node *n, const struct entry *e,
 	SIM_CHECK(s, ok, "%c: wrong immediate or key", 'A' + n->id);
 	SIM_CHECK(s, guards_intact(n, &r->buf), "%c: receive overflows",
 		  'A' + n->id);
+}
+
+bool check_completes(struct sim *s, const struct node *n, const struct entry *e,
+		     const struct srdma_rc_resp_act *act)
+{
+	bool must = act->flags & SRDMA_ACT_END &&
+		    srdma_wr_infos[e->op].flags & SRDMA_WRI_RWQE;
+	bool does = act->flags & SRDMA_ACT_COMP;
+
+	SIM_CHECK(s, does == must, "%c: %s %s a receive", 'A' + n->id,
+		  srdma_wr_infos[e->op].name,
+		  must ? "does not complete" : "completes");
+	return does && must;
 }
 
 /* Takes a receive WQE if the packet needs one; false: there is none. */
@@ -180,7 +196,7 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 {
 	struct entry *e = coming(s, n);
 	enum srdma_resp_why why;
-	bool ok;
+	bool completes, ok;
 
 	SIM_CHECK(s, kind_fits(e, v), "%c: %s, but WR %u is next", 'A' + n->id,
 		  net_describe(&f->pkt), n->peer->wire[n->exec]);
@@ -203,6 +219,7 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 	}
 	srdma_rc_resp_commit(&n->resp, &f->pkt, act);
 	n->exec_off += v == SRDMA_RESP_READ ? act->len : f->pkt.payload_len;
+	completes = check_completes(s, n, e, act);
 	if (!(act->flags & SRDMA_ACT_END))
 		return;
 	/* A READ may be asked for in parts, each of which is a message here. */
@@ -210,7 +227,7 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 		n->exec_parts++;
 		return;
 	}
-	if (act->flags & SRDMA_ACT_COMP)
+	if (completes)
 		check_received(s, n, e, f, act);
 	SIM_LOG(s, "%c   WR %u executed", 'A' + n->id, n->peer->wire[n->exec]);
 	e->executed++;

@@ -282,7 +282,8 @@ struct params {
  * @rq_armed: one is going to be posted
  * @rq_held: a UC receive WQE is waiting for its message
  * @rq_completed: completed so far
- * @uc_broken: a message could not be executed: what follows of it is lost
+ * @uc_in: a UC message has come up to @uc_psn, and goes on there
+ * @uc_psn: see @uc_in
  * @exec: wire number of the message that comes next or is coming
  * @exec_off: bytes of it that have come, or of a READ have been asked for
  * @exec_parts: requests for READs, but the last one of each
@@ -346,7 +347,8 @@ struct node {
 	bool rq_armed;
 	bool rq_held;
 	u32 rq_completed;
-	bool uc_broken;
+	bool uc_in;
+	u32 uc_psn;
 	u32 exec;
 	u32 exec_off;
 	u32 exec_parts;

@@ -2,8 +2,9 @@
 /*
  * Both ends of an unreliable connection. What the oracle demands: a message
  * that is received was sent, whole and with the right bytes, and no part of
- * a broken one completes. A network that repeats or reorders may make a
- * single-packet message arrive twice: UC does not notice.
+ * a broken one completes; and what is not broken is received. A network that
+ * repeats or reorders may make a single-packet message arrive twice: UC does
+ * not notice.
  */
 #include <string.h>
 
@@ -131,7 +132,7 @@ static void check_whole(struct sim *s, struct node *n, const struct entry *e,
 static void broken(struct node *n)
 {
 	srdma_uc_resp_fail(&n->uresp);
-	n->uc_broken = true;
+	n->uc_in = false;
 }
 
 static void execute(struct sim *s, struct node *n, struct frame *f,
@@ -165,28 +166,37 @@ static void execute(struct sim *s, struct node *n, struct frame *f,
 			  (unsigned long long)act->va);
 		memcpy(n->arena + e->remote + act->offset, payload, act->len);
 	}
-	if (act->flags & SRDMA_ACT_COMP)
+	if (check_completes(s, n, e, act))
 		check_whole(s, n, e, f, act);
+}
+
+/* 9.8.2: a message may begin at any time, and goes on only where it was. */
+static bool is_to_be_taken(const struct node *n, const struct srdma_pkt *pkt)
+{
+	return pkt->op->flags & SRDMA_OP_START ||
+	       (n->uc_in && pkt->psn == n->uc_psn);
 }
 
 void uc_request(struct sim *s, struct node *n, struct frame *f)
 {
-	const struct net_params *net = &s->p.net;
-	bool clean = !net->loss && !net->train_loss && !net->dup &&
-		     !net->late && !net->spoil && !net->shuffle_ns;
+	bool good = is_to_be_taken(n, &f->pkt);
 	struct srdma_rc_resp_act act;
 	enum srdma_uc_verdict v;
 
+	n->uc_in = good && !(f->pkt.op->flags & SRDMA_OP_END);
+	n->uc_psn = srdma_psn_next(f->pkt.psn);
 	v = srdma_uc_resp_request(&n->uresp, &f->pkt, &act);
 	s->seen.uc[v]++;
 	switch (v) {
 	case SRDMA_UC_SEND:
 	case SRDMA_UC_WRITE:
+		SIM_CHECK(s, good, "%c: %s is taken behind a loss",
+			  'A' + n->id, net_describe(&f->pkt));
 		execute(s, n, f, &act);
 		break;
 	case SRDMA_UC_DROP_LOST:
-		SIM_CHECK(s, !clean || n->uc_broken, "%c: nothing is lost",
-			  'A' + n->id);
+		SIM_CHECK(s, !good, "%c: nothing is lost before %s",
+			  'A' + n->id, net_describe(&f->pkt));
 		break;
 	case SRDMA_UC_DROP_SEQ:
 	case SRDMA_UC_DROP_LEN:
