@@ -2,7 +2,7 @@
 /*
  * resize: a receive queue is resized while another CPU takes requests and posts others.
  * What that does between two steps is done here where the driver copies without a lock.
- * Each request is to be taken once, in order.
+ * Each request is to be taken once, in order, and none of that may be left out.
  */
 #include "queues/receive_queue.h"
 
@@ -93,6 +93,7 @@ void srdma_ring_copy_slowly(const struct srdma_ring *to, u32 to_index,
 static bool play(u32 entries, u32 other, u32 begin, unsigned int busy)
 {
 	struct srdma_ring ring;
+	bool good;
 	u32 i;
 
 	game = (struct game) { .busy = busy };
@@ -110,9 +111,11 @@ static bool play(u32 entries, u32 other, u32 begin, unsigned int busy)
 	while (game.taken < game.posted)
 		take_one();
 	srdma_rq_destroy(&game.rq);
-	printf("%s %u entries become %u: %u posted, %u of others meanwhile: %u wrong\n",
-	       game.wrong ? "not ok" : "ok", entries, other, begin, busy, game.wrong);
-	return !game.wrong;
+	good = !game.wrong && !game.busy && game.posted == begin + busy + 8;
+	printf("%s %u entries become %u: %u posted, %u of %u others meanwhile, %llu in all: %u wrong\n",
+	       good ? "ok" : "not ok", entries, other, begin, busy - game.busy, busy,
+	       (unsigned long long)game.posted, game.wrong);
+	return good;
 }
 
 int main(void)
