@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """crowd: what scripts/bench-crowd measures, and what is to be reached."""
 
-from queues import MEBI, PATH_MTU
+from queues import part_of_line
 
 # Bytes of a tbf's burst and of its queue, by Mbit/s. What waits there takes 24, 8
 # and 4 ms.
@@ -23,10 +23,6 @@ BESIDE_TCP = (1, 4, 8)
 # those needed, by queue.
 GOODPUT, JAIN, STARVED_MS = 0.9, 0.9, 100
 SENT = {"fifo": 1.1, "ecn": 1.05}
-# What a packet of the path MTU has around it: Ethernet, IPv4, UDP, BTH and ICRC;
-# of TCP, with time stamps, what a packet of 1448 has.
-AROUND = 58
-TCP_SEGMENT, TCP_AROUND = 1448, 66
 
 
 def held_by(queue, mbit):
@@ -58,8 +54,7 @@ class Row:
 
     def share(self, figure, tcp):
         """MB/s of payload, as a part of what the line can carry."""
-        payload, around = (TCP_SEGMENT, TCP_AROUND) if tcp else (PATH_MTU, AROUND)
-        return figure * MEBI * 8 / (self.mbit * 1e6) * (payload + around) / payload
+        return part_of_line(figure, self.mbit, tcp)
 
 
 def rows(quick):
