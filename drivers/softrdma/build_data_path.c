@@ -187,6 +187,7 @@ DOOR(srdma_store_init);
 DOOR(srdma_store_uninit);
 
 #include "requester/send.c"
+#include "requester/fetch.c"
 #include "requester/datagram.c"
 #include "requester/response.c"
 #include "requester/failure.c"
@@ -212,6 +213,7 @@ DOOR(srdma_store_uninit);
 #include "wire/shortcut.c"
 #include "wire/hook.c"
 #include "wire/packet_in.c"
+#include "wire/packet_addresses.c"
 #include "wire/frame.c"
 #include "wire/tamper.c"
 #include "wire/tap.c"

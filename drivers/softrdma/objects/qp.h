@@ -298,6 +298,11 @@ static inline struct srdma_qp *to_sqp(struct ib_qp *ib)
 	return to_sqp_handle(ib)->qp;
 }
 
+static inline bool srdma_qp_is_rc(const struct srdma_qp *qp)
+{
+	return qp->qpt == SRDMA_QPT_RC;
+}
+
 /* Connected: to one other QP. */
 static inline bool srdma_qp_has_peer(const struct srdma_qp *qp)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The send engine: takes work requests from the ring, asks the protocol core
- * what to send next, and sends it. What comes back is in requester/response.c.
+ * The send engine: has work requests taken from the ring (requester/fetch.c), asks the
+ * protocol core what to send next, and sends it. What comes back is in
+ * requester/response.c.
  */
 #include "compat/compat.h"
 #include "engine/urge.h"
@@ -16,137 +17,16 @@
 #include "posting/effects.h"
 #include "requester/datagram.h"
 #include "requester/failure.h"
+#include "requester/fetch.h"
 #include "requester/requester.h"
 #include "requester/response.h"
 #include "requester/send.h"
-#include "requester/store.h"
 #include "wire/path.h"
 #include "wire/rider.h"
 #include "wire/tx.h"
 
 /* Slots taken from the ring before some of them are sent. */
 #define FETCH_BATCH	32
-
-static bool is_rc(const struct srdma_qp *qp)
-{
-	return qp->qpt == SRDMA_QPT_RC;
-}
-
-/* ---- fetching ---- */
-
-static bool store_is_full(const struct srdma_qp *qp)
-{
-	return is_rc(qp) ? srdma_rc_req_full(&qp->req.rc) :
-			   srdma_uc_req_full(&qp->req.uc);
-}
-
-static u32 head_index(const struct srdma_qp *qp)
-{
-	return is_rc(qp) ? qp->req.rc.head : qp->req.uc.head;
-}
-
-static void push(struct srdma_qp *qp)
-{
-	if (is_rc(qp))
-		srdma_rc_req_push(&qp->req.rc);
-	else
-		srdma_uc_req_push(&qp->req.uc);
-}
-
-/*
- * User space may change the slot at any time: it is copied once and what is
- * decoded is the copy. A kernel consumer's slot was checked when posted.
- */
-static enum srdma_wqe_why decode(struct srdma_qp *qp, const void *slot,
-				 struct srdma_wqe *wqe)
-{
-	struct srdma_requester *req = &qp->req;
-	enum srdma_wqe_why why = SRDMA_WQE_OK;
-
-	if (qp->is_user) {
-		memcpy(req->slot, slot, qp->sq.slot_bytes);
-		why = srdma_wqe_decode(wqe, req->slot, qp->sq.slot_bytes,
-				       &qp->sq.limits);
-	} else {
-		memcpy(wqe, slot, req->stride);
-	}
-	if (qp->sig_all)
-		wqe->msg.flags |= SRDMA_WR_SIGNALED;
-	return why;
-}
-
-/*
- * Applies a rule to a request that was just taken. Not inlined: with a rule set,
- * speed does not matter.
- */
-static noinline enum srdma_status ask_rules_for_request(struct srdma_qp *qp,
-					    const struct srdma_wqe *wqe)
-{
-	struct srdma_subject what = {
-		.qpn = qp->qpn,
-		.pid = qp->owner_pid,
-		.peer = srdma_qp_has_peer(qp) ? &qp->av.dst : NULL,
-		.op = wqe->msg.op,
-	};
-	struct srdma_order order;
-
-	if (!srdma_rules_ask(&qp->dev->rules, SRDMA_NL_POINT_WR, &what, &order))
-		return SRDMA_ST_OK;
-	if (order.action == SRDMA_NL_ACT_STATUS)
-		return order.value;
-	srdma_effects_cause(qp->dev, qp, false, &order);
-	return SRDMA_ST_OK;
-}
-
-/* Why a request that was just taken is not to be executed. */
-static enum srdma_status why_not(struct srdma_qp *qp, u32 idx,
-				 enum srdma_wqe_why why)
-{
-	if (why)
-		return srdma_wqe_status(why);
-	if (srdma_rules_look(&qp->dev->rules, SRDMA_NL_POINT_WR))
-		return ask_rules_for_request(qp, srdma_send_wqe(&qp->req, idx));
-	return SRDMA_ST_OK;
-}
-
-/* Where there is no memory, what is done leaves its slots: nothing else may look again. */
-static noinline bool make_store_room(struct srdma_qp *qp)
-{
-	return srdma_store_grow(qp) || srdma_response_retire(qp);
-}
-
-/* Returns the number of slots taken. */
-static int fetch(struct srdma_qp *qp, int max)
-{
-	struct srdma_ring *ring = &qp->sq.ring;
-	struct srdma_requester *req = &qp->req;
-	u32 filled = srdma_ring_filled(ring);
-	enum srdma_status status;
-	enum srdma_wqe_why why;
-	u32 idx;
-	int n;
-
-	for (n = 0; n < max && req->fetched < filled; n++) {
-		if (store_is_full(qp)) {
-			if (!make_store_room(qp))
-				break;
-			/* Slots may have been given back, in front of these. */
-			filled = srdma_ring_filled(ring);
-		}
-		idx = head_index(qp);
-		why = decode(qp, srdma_ring_slot(ring, ring->index +
-						 req->fetched),
-			     srdma_send_wqe(req, idx));
-		req->fetched++;
-		trace_srdma_wqe_fetch(qp, srdma_send_wqe(req, idx));
-		push(qp);
-		status = why_not(qp, idx, why);
-		if (status)
-			srdma_failure_of_slot(qp, idx, status,
-					      why ?: SRDMA_ERR_RULE);
-	}
-	return n;
-}
 
 /* ---- where the payload comes from ---- */
 
@@ -283,7 +163,7 @@ static __always_inline void
 count_sent(struct srdma_qp *qp, const struct srdma_rc_burst *burst, bool lent,
 	   u64 now)
 {
-	if (is_rc(qp)) {
+	if (srdma_qp_is_rc(qp)) {
 		srdma_rc_req_sent(&qp->req.rc, burst, now);
 		return;
 	}
@@ -304,7 +184,7 @@ static u32 how_many_follow(const struct srdma_qp *qp,
 	const struct srdma_rc_msg *msg = burst->msg;
 
 	return burst->b.offset + burst->b.len == msg->len ?
-	       head_index(qp) - burst->idx - 1 : 0;
+	       srdma_fetch_head(qp) - burst->idx - 1 : 0;
 }
 
 /**
@@ -376,7 +256,7 @@ static void offer_payload(struct sending *s, struct srdma_wqe *wqe)
 	if (s->b.len < SRDMA_LOAN_MIN || !srdma_qp_has_peer(s->tx.qp) ||
 	    wqe->is_inline)
 		return;
-	offer->returns = !is_rc(s->tx.qp);
+	offer->returns = !srdma_qp_is_rc(s->tx.qp);
 	offer->idx = s->burst.idx;
 	offer->num_sge = wqe->num_sge;
 	offer->sge = wqe->sge;
@@ -454,7 +334,7 @@ static void run_local(struct srdma_qp *qp, const struct srdma_rc_burst *burst)
 	}
 	if (why)
 		srdma_failure_of_key(qp, burst->idx, why);
-	else if (is_rc(qp))
+	else if (srdma_qp_is_rc(qp))
 		srdma_rc_req_local_done(&qp->req.rc, burst);
 	else
 		srdma_uc_req_local_done(&qp->req.uc, burst);
@@ -476,13 +356,13 @@ static void limit_burst(struct srdma_qp *qp, struct srdma_burst_limit *limit)
 static enum srdma_req_next ask(struct sending *s, struct srdma_qp *qp, u64 now,
 			       const struct srdma_outbox *outbox)
 {
-	if (is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
+	if (srdma_qp_is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc))
 		return SRDMA_NEXT_EMPTY;
 	if (!s->is_limited) {
 		limit_burst(qp, &s->limit);
 		s->is_limited = outbox->knows_way;
 	}
-	return is_rc(qp) ?
+	return srdma_qp_is_rc(qp) ?
 		srdma_rc_req_next(&qp->req.rc, now, &s->limit, &s->burst) :
 		srdma_uc_req_next(&qp->req.uc, now, &s->limit, &s->burst);
 }
@@ -515,7 +395,7 @@ static __always_inline int send_into(struct srdma_outbox *outbox,
 		case SRDMA_NEXT_EMPTY:
 		case SRDMA_NEXT_ERROR:
 			srdma_outbox_rest(outbox);
-			fetched = fetch(qp, FETCH_BATCH);
+			fetched = srdma_fetch_requests(qp, FETCH_BATCH);
 			if (!fetched)
 				return budget;
 			srdma_response_retire(qp);
@@ -526,7 +406,7 @@ static __always_inline int send_into(struct srdma_outbox *outbox,
 		case SRDMA_NEXT_ORDER:
 			srdma_outbox_rest(outbox);
 			/* UC has no responses: what was sent retires by itself. */
-			if (is_rc(qp) || !srdma_response_retire(qp))
+			if (srdma_qp_is_rc(qp) || !srdma_response_retire(qp))
 				return budget;
 			break;
 		case SRDMA_NEXT_WINDOW:
@@ -547,7 +427,7 @@ static __always_inline int send_into(struct srdma_outbox *outbox,
 /* Then nothing was posted that was not sent. */
 static bool has_nothing(const struct srdma_qp *qp)
 {
-	return is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc) &&
+	return srdma_qp_is_rc(qp) && srdma_rc_req_all_sent(&qp->req.rc) &&
 	       qp->req.fetched == srdma_ring_filled(&qp->sq.ring);
 }
 
@@ -578,7 +458,7 @@ static int send_requests(struct srdma_qp *qp, u64 now, int budget)
 static void arm_timer(struct srdma_qp *qp)
 {
 	struct srdma_requester *req = &qp->req;
-	u64 at = is_rc(qp) ? req->rc.deadline : req->uc.rate.wake_at;
+	u64 at = srdma_qp_is_rc(qp) ? req->rc.deadline : req->uc.rate.wake_at;
 
 	if (!at || (req->timer_at && req->timer_at <= at))
 		return;
@@ -611,7 +491,7 @@ static noinline void show_window(struct srdma_qp *qp)
 
 static void raise_drained(struct srdma_qp *qp)
 {
-	bool drained = is_rc(qp) ? srdma_rc_req_drained(&qp->req.rc) :
+	bool drained = srdma_qp_is_rc(qp) ? srdma_rc_req_drained(&qp->req.rc) :
 				   srdma_uc_req_drained(&qp->req.uc);
 
 	if (!drained || qp->req.drained)
@@ -625,7 +505,7 @@ static void raise_drained(struct srdma_qp *qp)
 static void abort_requests(struct srdma_qp *qp)
 {
 	srdma_requester_pass_over(qp);
-	if (is_rc(qp))
+	if (srdma_qp_is_rc(qp))
 		srdma_rc_req_abort(&qp->req.rc);
 	else
 		srdma_uc_req_abort(&qp->req.uc);
@@ -666,10 +546,10 @@ bool srdma_send_run(struct srdma_engine *engine, unsigned long events,
 	srdma_response_retire(qp);
 	if (READ_ONCE(qp->state) == IB_QPS_SQD)
 		raise_drained(qp);
-	if (trace_srdma_window_enabled() && is_rc(qp))
+	if (trace_srdma_window_enabled() && srdma_qp_is_rc(qp))
 		show_window(qp);
 	/* The answer may be here already, and then there is nothing to wait for. */
-	if (!is_rc(qp)) {
+	if (!srdma_qp_is_rc(qp)) {
 		arm_timer(qp);
 	} else if (!srdma_engine_kicked(engine)) {
 		srdma_rc_req_settle(&qp->req.rc, now);
@@ -690,7 +570,7 @@ void srdma_send_resume(struct srdma_qp *qp)
 
 	srdma_response_retire(qp);
 	while (left > 0) {
-		n = fetch(qp, min(left, FETCH_BATCH));
+		n = srdma_fetch_requests(qp, min(left, FETCH_BATCH));
 		if (!n)
 			break;
 		srdma_response_retire(qp);

@@ -33,6 +33,12 @@ static inline void srdma_packet_in_skip(struct srdma_packet_in *in)
 	in->next += in->seg;
 }
 
+/* Bytes behind the UDP header of the packet at @offset, from the wire. */
+static inline u32 srdma_packet_in_wire_len(const struct sk_buff *skb, u32 offset)
+{
+	return min_t(u32, srdma_packet_in(skb)->seg, skb->len - offset);
+}
+
 /*
  * A burst that has never been a frame: all of it is for the engine that has it, so that
  * looking at its packets starts no other engine.
@@ -54,9 +60,6 @@ static inline void srdma_packet_in_rest(const struct sk_buff *skb,
 
 void srdma_packet_in_free(struct sk_buff *skb);
 bool srdma_packet_in_peek(const struct sk_buff *skb, u32 *qpn, bool *response);
-bool srdma_packet_in_is_multicast(const struct sk_buff *skb);
-void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
-			       struct in6_addr *dst);
 
 void srdma_packet_in_hold(struct sk_buff *skb, u32 psn);
 bool srdma_packet_in_hold_more(struct sk_buff *held, const struct sk_buff *skb,
@@ -91,6 +94,12 @@ static inline void srdma_packet_in_join(struct sk_buff *skb,
 		srdma_packet_in_join_more(skb, walk, pkt, mtu);
 }
 
+/* packet_addresses.c */
+
+u32 srdma_packet_in_len(const struct sk_buff *skb);
+bool srdma_packet_in_is_multicast(const struct sk_buff *skb);
+void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
+			       struct in6_addr *dst);
 void srdma_packet_in_grh(const struct sk_buff *skb, u8 grh[SRDMA_GRH_LEN]);
 void srdma_packet_in_fill_wc(const struct sk_buff *skb, struct ib_wc *wc,
 			     bool wants_vlan);
