@@ -12,6 +12,9 @@ The events, on stdout:
     {"plan": NAME}
     {"name": NAME, "result": "ok"|"skip"|"fail", "why": TEXT}
 
+A process that does not end well after its last test, in what the tests left behind,
+is a test MODULE.end that fails.
+
 Where the suite assumes a device with a parent in sysfs (a PCI card), it is told
 the netdev of this one; nothing else of it is changed.
 """
@@ -176,8 +179,11 @@ def fork_tests(name):
         print(json.dumps({"plan": name}))
         print(json.dumps({"name": name, "result": "fail",
                           "why": f"not a test in it: {how}"}))
-    elif status:
-        print(f"{name}: after its tests: {how}", file=sys.stderr)
+    elif status and told.issuperset(planned):
+        end = f"{name}.end"
+        print(json.dumps({"plan": end}))
+        print(json.dumps({"name": end, "result": "fail",
+                          "why": f"after its tests: {how}"}))
 
 
 def main():
