@@ -18,7 +18,9 @@ def fabric(name, provider, kind, *options, quick=False):
     a, b = at if kind == "dgram" else ([], [])
     return Case(
         name=f"fi_{name}", quick=quick, ready="tcp 47592",
-        server=[*argv, *b], client=[*argv, *a, "{ip_b}"], expect="MB/sec")
+        server=[*argv, *b], client=[*argv, *a, "{ip_b}"],
+        # Messages sent and acknowledged; seconds, MB/sec, usec/xfer, Mxfers/sec
+        expect=r" 20 +=20 .*\d+\.\d+s( +\d+\.\d+){3}\n")
 
 
 def qperf(*tests, name=None, quick=False):
@@ -26,7 +28,7 @@ def qperf(*tests, name=None, quick=False):
         name=f"qperf_{name or tests[0]}", quick=quick, ready="tcp 19765",
         server=["qperf"], server_ends=False,
         client=["qperf", "{ip_b}", "-cm", "1", "-t", "1", *tests],
-        expect=":")
+        expect=".*".join(rf"\b{t}:\s+\w+ += +[\d.]*[1-9]" for t in tests))
 
 
 def fio(name, verb, *options, quick=False):
