@@ -93,6 +93,19 @@ def make_log_dir(name):
     return path
 
 
+def hold(folder):
+    """Keep a folder of build/ to this process until it ends. Who comes second waits."""
+    path = os.path.join(BUILD, f".{folder}.lock")
+    os.makedirs(BUILD, exist_ok=True)
+    lock = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"# waits for another run in {os.path.join(BUILD, folder)}",
+              file=sys.stderr, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def end_on_signals():
     """Make them an exit like others, which ends the kernel and tidies up."""
     for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
