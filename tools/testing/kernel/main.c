@@ -9,9 +9,9 @@
  *	read		the reason
  *
  * During the tests called "removed__" the second device is to be removed.
- * "keep_rtnl MS -" takes the RTNL, and somebody keeps it for so long: others queue up
- * for it. "keep_coming MS -" keeps devices from being registered to the end, for so long at most and until
- * "keep_coming 0 -".
+ * "keep_rtnl MS -" takes the RTNL, and somebody keeps it, for so long at most and until
+ * "keep_rtnl 0 -": others queue up for it. "keep_coming MS -" likewise keeps devices
+ * from being registered to the end.
  *
  * One at a time; who opened it holds it.
  */
@@ -167,14 +167,19 @@ static int run_on(const struct test *test, struct seat *a, struct seat *b)
 	return err;
 }
 
+/* How long the RTNL is kept. */
 static unsigned int rtnl_ms;
+static DECLARE_WAIT_QUEUE_HEAD(rtnl_wanted);
 static DECLARE_COMPLETION(rtnl_is_kept);
 
 static void rtnl_keeper(struct work_struct *work)
 {
+	unsigned int ms = READ_ONCE(rtnl_ms);
+
 	rtnl_lock();
 	complete(&rtnl_is_kept);
-	msleep(rtnl_ms);
+	wait_event_timeout(rtnl_wanted, !READ_ONCE(rtnl_ms),
+			   msecs_to_jiffies(ms));
 	rtnl_unlock();
 }
 
@@ -182,8 +187,12 @@ static DECLARE_WORK(rtnl_work, rtnl_keeper);
 
 static int keep_rtnl(unsigned int ms)
 {
+	WRITE_ONCE(rtnl_ms, 0);
+	wake_up_all(&rtnl_wanted);
 	flush_work(&rtnl_work);
-	rtnl_ms = ms;
+	if (!ms)
+		return 0;
+	WRITE_ONCE(rtnl_ms, ms);
 	reinit_completion(&rtnl_is_kept);
 	schedule_work(&rtnl_work);
 	wait_for_completion(&rtnl_is_kept);
