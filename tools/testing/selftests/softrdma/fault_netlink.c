@@ -245,6 +245,34 @@ TEST_F(fault_netlink, anything_is_refused_or_is_a_rule)
 	TH_LOG("%d refused, the link was full of rules %d times", refused, full);
 }
 
+/* "rx qp 1 drop" */
+static int add_rule(int fd, uint16_t family)
+{
+	uint8_t point = SRDMA_NL_POINT_RX, action = SRDMA_NL_ACT_DROP;
+	uint32_t qpn = 1;
+	struct nlattr *nest;
+	struct message m;
+
+	begin(&m, family, SRDMA_NL_CMD_FAULT_ADD);
+	put(&m, SRDMA_NL_A_LINK, TOPO_LINK, sizeof(TOPO_LINK));
+	nest = put(&m, SRDMA_NL_A_RULE | NLA_F_NESTED, "", 0);
+	put(&m, SRDMA_NL_R_POINT, &point, sizeof(point));
+	put(&m, SRDMA_NL_R_ACTION, &action, sizeof(action));
+	put(&m, SRDMA_NL_R_QPN, &qpn, sizeof(qpn));
+	end_nest(&m, nest);
+	return send_and_hear(fd, &m);
+}
+
+TEST_F(fault_netlink, a_link_has_256_rules_at_most)
+{
+	int i;
+
+	for (i = 0; i < 256; i++)
+		ASSERT_EQ(0, add_rule(self->fd, self->family));
+	EXPECT_TRUE(rules_refused(TOPO_LINK, "256 rules already", "rx drop"));
+	EXPECT_EQ(256, count_rules());
+}
+
 /* Errors are told to everybody, so everybody may ask, in whatever way. */
 TEST_F(fault_netlink, errors_can_be_asked_for_in_any_way)
 {

@@ -416,15 +416,6 @@ TEST_F(faults, what_is_said_twice_or_is_too_long_is_refused)
 				TOPO_LINK, id));
 }
 
-TEST_F(faults, a_link_has_256_rules_at_most)
-{
-	int i;
-
-	for (i = 0; i < 256; i++)
-		ASSERT_LT(0, rules_add(TOPO_LINK, "rx qp 1 drop"));
-	EXPECT_TRUE(rules_refused(TOPO_LINK, "256 rules already", "rx drop"));
-}
-
 /* To the RoCE port of our address, from a socket like any other. */
 static int send_datagrams(int count, size_t len)
 {
