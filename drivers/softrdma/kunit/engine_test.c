@@ -316,7 +316,7 @@ static int parts_left(const struct busy *busy)
 
 /*
  * The worker has them, and cannot run beside a task of this priority: how many parts are
- * left when nothing has been done for a while?
+ * left when nothing has been done for a while? None need not be waited for.
  */
 static int parts_left_by_softirq(struct kunit *test, int count)
 {
@@ -339,7 +339,8 @@ static int parts_left_by_softirq(struct kunit *test, int count)
 		left = parts_left(&busy);
 		until = ktime_get_ns() + 300 * NSEC_PER_MSEC;
 		/* Softirq is not urged while others are to have the CPU. */
-		while (parts_left(&busy) == left && ktime_get_ns() < until)
+		while (left && parts_left(&busy) == left &&
+		       ktime_get_ns() < until)
 			cond_resched();
 	} while (parts_left(&busy) != left);
 	sched_set_normal(current, 0);
