@@ -13,8 +13,10 @@
 
 #include "cm.h"
 #include "nldev.h"
-#include "twin.h"
+#include "program.h"
 #include "pump.h"
+#include "rtnl.h"
+#include "twin.h"
 #include "topo.h"
 
 #define LENGTH		16384
@@ -50,12 +52,13 @@ FIXTURE_VARIANT_ADD(destroy, retries) { TWIN_VETH, "loss 10%" };
 /* What there is of each kind, in the words of the rdma tool. */
 static void count_resources(char *text, size_t size)
 {
-	FILE *rdma = popen("rdma resource show", "r");
-	size_t got = rdma ? fread(text, 1, size - 1, rdma) : 0;
+	program_says(text, size, "rdma resource show");
+}
 
-	text[got] = '\0';
-	if (rdma)
-		pclose(rdma);
+/* The netdevs are new. */
+static int shape(const char *netem)
+{
+	return netem ? twin_netem(netem) : 0;
 }
 
 FIXTURE_SETUP(destroy)
@@ -64,7 +67,7 @@ FIXTURE_SETUP(destroy)
 	TH_LOG("seed %u", self->random);
 	/* Of this process, so that a namespace has no other holder. */
 	ASSERT_EQ(0, twin_setup());
-	ASSERT_EQ(0, twin_netem(variant->netem));
+	ASSERT_EQ(0, shape(variant->netem));
 	count_resources(self->before, sizeof(self->before));
 	ASSERT_NE(NULL, strstr(self->before, TWIN_LINK_A));
 }
@@ -581,7 +584,7 @@ static int take_away(enum what what)
 		return nldev_link_del(TWIN_LINK_A) ?:
 		       nldev_link_del(TWIN_LINK_B);
 	case WHAT_NETDEV:
-		return topo_ip("link del " TWIN_NETDEV_A);
+		return rtnl_del(TWIN_NETDEV_A);
 	case WHAT_NAMESPACE:
 		twin_drop_b();
 		return 0;
@@ -598,9 +601,11 @@ static void links_go(struct __test_metadata *_metadata, uint32_t *random,
 	long start, worst = 0;
 
 	for (round = 0; round < rounds; round++) {
-		pid_t pid = start_traffic(traffic, variant->kind,
-					  twin_random(random) | 1);
+		pid_t pid;
 
+		ASSERT_EQ(0, round ? shape(variant->netem) : 0);
+		pid = start_traffic(traffic, variant->kind,
+				    twin_random(random) | 1);
 		ASSERT_LT(0, pid);
 		usleep(twin_random(random) % 20000);
 		start = topo_now_ms();
@@ -612,7 +617,6 @@ static void links_go(struct __test_metadata *_metadata, uint32_t *random,
 		worst = start > worst ? start : worst;
 		EXPECT_EQ(0, end_traffic(pid));
 		ASSERT_EQ(0, twin_remake());
-		ASSERT_EQ(0, twin_netem(variant->netem));
 	}
 	TH_LOG("gone in %ld ms at worst", worst);
 }

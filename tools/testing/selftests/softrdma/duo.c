@@ -10,6 +10,7 @@
 
 #include "duo.h"
 #include "nldev.h"
+#include "rtnl.h"
 #include "topo.h"
 
 #define ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -256,13 +257,37 @@ static int open_own_netns(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* In the namespace of that end. */
-static int dress(const char *netdev, const char *address, const char *link)
+/**
+ * struct place - an end of the wire
+ * @netdev: its netdev
+ * @link: the link on that
+ * @ipv4: its address
+ * @mac: likewise
+ */
+struct place {
+	const char *netdev, *link, *ipv4, *mac;
+};
+
+static const struct place near_end = {
+	DUO_NEAR_NETDEV, DUO_NEAR, NEAR_IPV4, "02:00:00:00:79:01",
+};
+
+static const struct place far_end = {
+	DUO_FAR_NETDEV, DUO_FAR, FAR_IPV4, "02:00:00:00:79:02",
+};
+
+/*
+ * In the namespace of that end. RDMA core would wait for a second, since the answer to
+ * ARP comes over a veth before it waits for that.
+ */
+static int dress(const struct place *at, const struct place *peer)
 {
-	if (topo_ip("link set lo up\naddr add %s/24 dev %s\nlink set %s up",
-		    address, netdev, netdev))
-		return -EIO;
-	return topo_link_add(link, netdev);
+	return topo_set_up("lo", true) ?:
+	       rtnl_set_mac(at->netdev, at->mac) ?:
+	       rtnl_add_address(at->netdev, at->ipv4, 24) ?:
+	       topo_set_up(at->netdev, true) ?:
+	       rtnl_add_neighbour(at->netdev, peer->ipv4, peer->mac) ?:
+	       topo_link_add(at->link, at->netdev);
 }
 
 /* The namespace of the far end, once there is one. */
@@ -283,16 +308,15 @@ int duo_veth_setup(void)
 	if (far < 0 || setns(near, CLONE_NEWNET))
 		return -errno;
 	far_netns = far;
-	/* ip takes what has a slash in it for the path of a namespace. */
-	if (topo_ip("link add " DUO_NEAR_NETDEV " type veth peer name "
-		    DUO_FAR_NETDEV " netns /proc/%d/fd/%d", getpid(), far))
-		return -EIO;
+	ret = rtnl_add_veth(DUO_NEAR_NETDEV, DUO_FAR_NETDEV, far);
+	if (ret)
+		return ret;
 	if (setns(far, CLONE_NEWNET))
 		return -errno;
-	ret = dress(DUO_FAR_NETDEV, FAR_IPV4, DUO_FAR);
+	ret = dress(&far_end, &near_end);
 	if (setns(near, CLONE_NEWNET))
 		return -errno;
-	return ret ?: dress(DUO_NEAR_NETDEV, NEAR_IPV4, DUO_NEAR);
+	return ret ?: dress(&near_end, &far_end);
 }
 
 int duo_veth_set_far_feature(const char *name, bool on)

@@ -9,7 +9,11 @@
 
 #include "ends.h"
 #include "nldev.h"
+#include "rtnl.h"
 #include "topo.h"
+
+#define MAC_A	"02:00:00:00:78:01"
+#define MAC_B	"02:00:00:00:78:02"
 
 static int netns[2] = { -1, -1 };
 
@@ -56,28 +60,24 @@ static pid_t start_holder(int *hold)
 	return pid;
 }
 
-static int make_wire(pid_t holder)
+static int make_wire(void)
 {
-	if (topo_ip("link add " ENDS_NETDEV_A " type veth peer name "
-		    ENDS_NETDEV_B " netns %d\n"
-		    "addr add " ENDS_A4 "/24 dev " ENDS_NETDEV_A "\n"
-		    "addr add " ENDS_A6 "/64 nodad dev " ENDS_NETDEV_A "\n"
-		    "link set " ENDS_NETDEV_A " up", holder))
-		return -EIO;
-	return topo_link_add(ENDS_LINK_A, ENDS_NETDEV_A);
+	return rtnl_add_veth(ENDS_NETDEV_A, ENDS_NETDEV_B, netns[ENDS_B]) ?:
+	       rtnl_set_mac(ENDS_NETDEV_A, MAC_A) ?:
+	       rtnl_add_address(ENDS_NETDEV_A, ENDS_A4, 24) ?:
+	       rtnl_add_address(ENDS_NETDEV_A, ENDS_A6, 64) ?:
+	       topo_set_up(ENDS_NETDEV_A, true) ?:
+	       topo_link_add(ENDS_LINK_A, ENDS_NETDEV_A);
 }
 
 static int make_other_end(void)
 {
-	int ret = topo_set_up("lo", true);
-
-	if (ret)
-		return ret;
-	if (topo_ip("addr add " ENDS_B4 "/24 dev " ENDS_NETDEV_B "\n"
-		    "addr add " ENDS_B6 "/64 nodad dev " ENDS_NETDEV_B "\n"
-		    "link set " ENDS_NETDEV_B " up"))
-		return -EIO;
-	return topo_link_add(ENDS_LINK_B, ENDS_NETDEV_B);
+	return topo_set_up("lo", true) ?:
+	       rtnl_set_mac(ENDS_NETDEV_B, MAC_B) ?:
+	       rtnl_add_address(ENDS_NETDEV_B, ENDS_B4, 24) ?:
+	       rtnl_add_address(ENDS_NETDEV_B, ENDS_B6, 64) ?:
+	       topo_set_up(ENDS_NETDEV_B, true) ?:
+	       topo_link_add(ENDS_LINK_B, ENDS_NETDEV_B);
 }
 
 int ends_setup(void)
@@ -92,7 +92,7 @@ int ends_setup(void)
 		return -EIO;
 	netns[ENDS_A] = open_netns(getpid());
 	netns[ENDS_B] = open_netns(holder);
-	ret = make_wire(holder);
+	ret = make_wire();
 	close(hold);
 	waitpid(holder, NULL, 0);
 	if (!ret)
@@ -100,6 +100,24 @@ int ends_setup(void)
 	if (ret)
 		return ret;
 	ret = make_other_end();
+	return ends_enter(ENDS_A) ?: ret;
+}
+
+/* In the namespace of one of them. */
+static int introduce(const char *netdev, const char *ipv4, const char *ipv6,
+		     const char *mac)
+{
+	return rtnl_add_neighbour(netdev, ipv4, mac) ?:
+	       rtnl_add_neighbour(netdev, ipv6, mac);
+}
+
+int ends_introduce(void)
+{
+	int ret;
+
+	ret = introduce(ENDS_NETDEV_A, ENDS_B4, ENDS_B6, MAC_B) ?:
+	      ends_enter(ENDS_B) ?:
+	      introduce(ENDS_NETDEV_B, ENDS_A4, ENDS_A6, MAC_A);
 	return ends_enter(ENDS_A) ?: ret;
 }
 

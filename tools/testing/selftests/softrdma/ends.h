@@ -30,6 +30,12 @@ int ends_setup(void);
 void ends_teardown(void);
 
 /*
+ * They know each other's MAC, else the first QP waits for a second: RDMA core misses an
+ * answer to ARP that comes at once. 0 or -errno.
+ */
+int ends_introduce(void);
+
+/*
  * Take the calling thread into a namespace. What it makes there, stays there:
  * an rdma_cm id, a socket. 0 or -errno.
  */

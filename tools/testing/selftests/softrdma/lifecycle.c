@@ -9,6 +9,7 @@
 
 #include "load.h"
 #include "nldev.h"
+#include "rtnl.h"
 
 /* The promise is a second; an emulated machine under load is given three. */
 #define PROMPT_MS	3000
@@ -27,9 +28,9 @@ FIXTURE_SETUP(link)
 {
 	nldev_link_del(LINK);
 	ASSERT_EQ(0, topo_enter_netns());
-	ASSERT_EQ(0, topo_ip("link add " NETDEV " mtu 1500 type dummy\n"
-			     "addr add " TOPO_IPV4 "/24 dev " NETDEV "\n"
-			     "link set " NETDEV " up"));
+	ASSERT_EQ(0, rtnl_add_dummy(NETDEV));
+	ASSERT_EQ(0, rtnl_add_address(NETDEV, TOPO_IPV4, 24));
+	ASSERT_EQ(0, topo_set_up(NETDEV, true));
 	ASSERT_EQ(0, topo_link_add(LINK, NETDEV));
 }
 
@@ -69,10 +70,10 @@ TEST_F(link, netdev_deletion_under_an_open_context)
 
 	ASSERT_EQ(0, load_start(&load, LINK, LOAD_AWAIT_FATAL));
 	start = topo_now_ms();
-	EXPECT_EQ(0, topo_ip("link del " NETDEV));
+	EXPECT_EQ(0, rtnl_del(NETDEV));
 	took = topo_now_ms() - start;
 	EXPECT_GT(PROMPT_MS, took);
-	TH_LOG("ip link del took %ld ms", took);
+	TH_LOG("the deletion took %ld ms", took);
 	EXPECT_EQ(0, topo_wait_link(LINK, false, PROMPT_MS));
 	EXPECT_EQ(0, load_finish(&load, CHILD_MS));
 }
@@ -96,9 +97,9 @@ TEST_F(dev, namespace_exit_under_an_open_context)
 	ASSERT_LE(0, holder);
 	if (!holder) {
 		status = topo_enter_netns() ||
-			 topo_ip("link add " NETDEV " type dummy\n"
-				 "addr add " TOPO_IPV4 "/24 dev " NETDEV "\n"
-				 "link set " NETDEV " up") ||
+			 rtnl_add_dummy(NETDEV) ||
+			 rtnl_add_address(NETDEV, TOPO_IPV4, 24) ||
+			 topo_set_up(NETDEV, true) ||
 			 topo_link_add(LINK, NETDEV);
 		if (write(made[1], status ? "n" : "y", 1) != 1)
 			_exit(2);

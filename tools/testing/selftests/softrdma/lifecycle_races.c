@@ -3,13 +3,16 @@
 #include "fixture.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "nldev.h"
+#include "rtnl.h"
 #include "uverbs.h"
 
 #define RACE_MS	8000
@@ -281,12 +284,12 @@ TEST_F(dev, link_del_races_netdev_deletion)
 	pid_t pid;
 
 	for (i = 0; i < 20; i++) {
-		ASSERT_EQ(0, topo_ip("link add srtr1 type dummy"));
+		ASSERT_EQ(0, rtnl_add_dummy("srtr1"));
 		ASSERT_EQ(0, topo_link_add("srtr", "srtr1"));
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (!pid)
-			_exit(topo_ip("link del srtr1") ? 1 : 0);
+			_exit(rtnl_del("srtr1") ? 1 : 0);
 		/* Who comes second finds nothing, which is fine. */
 		nldev_link_del("srtr");
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -323,15 +326,29 @@ static pid_t keep_namespace(int until[2])
 /* The near end has the link; what the far end sends, it receives. */
 static int add_wire(void)
 {
-	int ret = topo_ip("link add srtr2 type veth peer name srtr3\n"
-			  "link set srtr2 address 02:00:00:00:79:02\n"
-			  "link set srtr2 up\n"
-			  "addr add 10.79.2.1/24 dev srtr3\n"
-			  "link set srtr3 up\n"
-			  "neigh add 10.79.2.2 lladdr 02:00:00:00:79:02 "
-			  "dev srtr3");
+	static const char mac[] = "02:00:00:00:79:02";
 
-	return ret ?: topo_link_add("srtr", "srtr2");
+	return rtnl_add_veth("srtr2", "srtr3", -1) ?:
+	       rtnl_set_mac("srtr2", mac) ?: topo_set_up("srtr2", true) ?:
+	       rtnl_add_address("srtr3", "10.79.2.1", 24) ?:
+	       topo_set_up("srtr3", true) ?:
+	       rtnl_add_neighbour("srtr3", "10.79.2.2", mac) ?:
+	       topo_link_add("srtr", "srtr2");
+}
+
+/* In the namespace of a process, where it has moved to. */
+static bool set_up_near_end(pid_t pid)
+{
+	pid_t child = fork();
+	char path[64];
+	int status;
+
+	if (!child) {
+		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+		_exit(setns(open(path, O_RDONLY), CLONE_NEWNET) ||
+		      topo_set_up("srtr2", true));
+	}
+	return waitpid(child, &status, 0) == child && !status;
 }
 
 static bool send_to_near_end(void)
@@ -365,14 +382,13 @@ TEST_F_TIMEOUT(dev, link_del_races_netdev_that_moves, 300)
 			_exit(0);
 		}
 		usleep(4000 * i);
-		EXPECT_EQ(0, topo_ip("link set srtr2 netns %d", keeper));
+		EXPECT_EQ(0, rtnl_move("srtr2", keeper));
 		ASSERT_EQ(deleter, waitpid(deleter, &status, 0));
 		EXPECT_EQ(0, status);
 		EXPECT_EQ(0, topo_wait_link("srtr", false, 5000));
-		EXPECT_EQ(0, topo_run("nsenter -t %d -n ip link set srtr2 up",
-				      keeper));
+		EXPECT_TRUE(set_up_near_end(keeper));
 		EXPECT_TRUE(send_to_near_end());
-		EXPECT_EQ(0, topo_ip("link del srtr3"));
+		EXPECT_EQ(0, rtnl_del("srtr3"));
 	}
 	close(until[1]);
 	ASSERT_EQ(keeper, waitpid(keeper, &status, 0));

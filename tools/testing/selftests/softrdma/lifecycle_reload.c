@@ -13,6 +13,7 @@
 #include "listen.h"
 #include "load.h"
 #include "nldev.h"
+#include "rtnl.h"
 #include "topo.h"
 #include "verbs.h"
 
@@ -52,9 +53,9 @@ FIXTURE_SETUP(module)
 {
 	nldev_link_del(LINK);
 	ASSERT_EQ(0, topo_enter_netns());
-	ASSERT_EQ(0, topo_ip("link add " NETDEV " mtu 1500 type dummy\n"
-			     "addr add " TOPO_IPV4 "/24 dev " NETDEV "\n"
-			     "link set " NETDEV " up"));
+	ASSERT_EQ(0, rtnl_add_dummy(NETDEV));
+	ASSERT_EQ(0, rtnl_add_address(NETDEV, TOPO_IPV4, 24));
+	ASSERT_EQ(0, topo_set_up(NETDEV, true));
 }
 
 FIXTURE_TEARDOWN(module)

@@ -29,7 +29,7 @@ static int raise_mtu(void)
 
 int pair_topology_setup(void)
 {
-	return topo_setup() ?: ends_setup() ?: raise_mtu();
+	return topo_setup() ?: ends_setup() ?: ends_introduce() ?: raise_mtu();
 }
 
 void pair_topology_teardown(void)

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "program.h"
 
 #define SAYS	16384
 
@@ -36,18 +37,9 @@ const char *rules_find_tool(void)
 static int run(char *said, int room, const char *words)
 {
 	char command[PATH_MAX + 2048];
-	FILE *tool;
-	size_t n;
-	int status;
 
-	snprintf(command, sizeof(command), "%s %s 2>&1", rules_find_tool(), words);
-	tool = popen(command, "r");
-	if (!tool)
-		return -1;
-	n = fread(said, 1, room - 1, tool);
-	said[n] = 0;
-	status = pclose(tool);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	snprintf(command, sizeof(command), "%s %s", rules_find_tool(), words);
+	return program_says(said, room, command);
 }
 
 int rules_tool(char *said, int room, const char *fmt, ...)

@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "nldev.h"
+#include "program.h"
+#include "rtnl.h"
 #include "topo.h"
 
 /* Who hangs in the end has said how far it got. */
@@ -42,31 +44,63 @@ long topo_now_ms(void)
 	return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
+/* Lines to be read by a program: what it gets as its standard input, or -1. */
+static int write_lines(const char *fmt, va_list args)
+{
+	int fd = memfd_create("lines", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (vdprintf(fd, fmt, args) < 0 || write(fd, "\n", 1) != 1 ||
+	    lseek(fd, 0, SEEK_SET)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int give_lines(const char *command, const char *fmt, va_list args)
+{
+	int fd = write_lines(fmt, args), ret;
+
+	if (fd < 0)
+		return -1;
+	ret = program_wait(program_start(command, fd, -1));
+	close(fd);
+	return ret ? -1 : 0;
+}
+
 int topo_ip(const char *fmt, ...)
 {
-	FILE *ip = popen("ip -batch -", "w");
 	va_list args;
+	int ret;
 
-	if (!ip)
-		return -1;
 	va_start(args, fmt);
-	vfprintf(ip, fmt, args);
+	ret = give_lines("ip -batch -", fmt, args);
 	va_end(args);
-	fputc('\n', ip);
-	return pclose(ip) ? -1 : 0;
+	return ret;
+}
+
+int topo_tc(const char *fmt, ...)
+{
+	va_list args;
+	int ret;
+
+	va_start(args, fmt);
+	ret = give_lines("tc -batch -", fmt, args);
+	va_end(args);
+	return ret;
 }
 
 int topo_run(const char *fmt, ...)
 {
 	char command[512];
 	va_list args;
-	int status;
 
 	va_start(args, fmt);
 	vsnprintf(command, sizeof(command), fmt, args);
 	va_end(args);
-	status = system(command);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+	return program_wait(program_start(command, -1, -1));
 }
 
 int topo_put(const char *path, const char *text)
@@ -215,13 +249,11 @@ int topo_setup(void)
 	if (ret)
 		return ret;
 	/* No DAD: an address that is not there yet makes no GID. */
-	ret = topo_ip("link add " TOPO_NETDEV " mtu 1500 type dummy\n"
-		      "addr add " TOPO_IPV4 "/24 dev " TOPO_NETDEV "\n"
-		      "addr add " TOPO_IPV6 "/64 nodad dev " TOPO_NETDEV "\n"
-		      "link set " TOPO_NETDEV " up");
-	if (ret)
-		return -EIO;
-	return topo_link_add(TOPO_LINK, TOPO_NETDEV);
+	ret = rtnl_add_dummy(TOPO_NETDEV) ?:
+	      rtnl_add_address(TOPO_NETDEV, TOPO_IPV4, 24) ?:
+	      rtnl_add_address(TOPO_NETDEV, TOPO_IPV6, 64) ?:
+	      topo_set_up(TOPO_NETDEV, true);
+	return ret ?: topo_link_add(TOPO_LINK, TOPO_NETDEV);
 }
 
 void topo_teardown(void)

@@ -27,10 +27,11 @@ void topo_teardown(void);
 /* TOPO_LINK, made again after a test took it away. */
 int topo_link_add(const char *name, const char *netdev);
 
-/* "ip" with the given batch lines; 0, or -1 with its complaint on stderr. */
+/* "ip" or "tc" with the given batch lines; 0, or -1 with its complaint on stderr. */
 int topo_ip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int topo_tc(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A shell command; its exit status. */
+/* A command, by a shell if it takes one (program.h); its exit status. */
 int topo_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*

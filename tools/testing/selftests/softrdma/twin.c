@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "nldev.h"
+#include "rtnl.h"
 #include "twin.h"
 #include "topo.h"
 
@@ -39,22 +40,16 @@ static int make_side(enum twin_side side)
 	static const char * const ipv4[] = { TWIN_IPV4_A, TWIN_IPV4_B };
 	static const char * const ipv6[] = { "fd77:1::1", "fd77:1::2" };
 	static const char * const mac[] = { TWIN_MAC_A, TWIN_MAC_B };
-	int ret = twin_enter(side);
 
-	if (!ret && topo_ip("link set lo up\n"
-			    "link set %s mtu %d address %s\n"
-			    "addr add %s/24 dev %s\n"
-			    "addr add %s/64 nodad dev %s\n"
-			    "link set %s up\n"
-			    "neigh add %s lladdr %s dev %s nud permanent\n"
-			    "neigh add %s lladdr %s dev %s nud permanent",
-			    netdev[side], TWIN_MTU, mac[side], ipv4[side],
-			    netdev[side], ipv6[side], netdev[side],
-			    netdev[side], ipv4[!side], mac[!side],
-			    netdev[side], ipv6[!side], mac[!side],
-			    netdev[side]))
-		ret = -EIO;
-	return ret ?: topo_link_add(link[side], netdev[side]);
+	return twin_enter(side) ?: topo_set_up("lo", true) ?:
+	       topo_set_mtu(netdev[side], TWIN_MTU) ?:
+	       rtnl_set_mac(netdev[side], mac[side]) ?:
+	       rtnl_add_address(netdev[side], ipv4[side], 24) ?:
+	       rtnl_add_address(netdev[side], ipv6[side], 64) ?:
+	       topo_set_up(netdev[side], true) ?:
+	       rtnl_add_neighbour(netdev[side], ipv4[!side], mac[!side]) ?:
+	       rtnl_add_neighbour(netdev[side], ipv6[!side], mac[!side]) ?:
+	       topo_link_add(link[side], netdev[side]);
 }
 
 int twin_remake(void)
@@ -69,18 +64,11 @@ int twin_remake(void)
 		netns[TWIN_B] = open_own_netns();
 	}
 	ret = twin_enter(TWIN_A);
-	if (ret)
-		return ret;
-	if (if_nametoindex(TWIN_NETDEV_A) &&
-	    topo_ip("link del " TWIN_NETDEV_A))
-		return -EIO;
-	/* ip takes what has a slash in it for the path of a namespace. */
-	if (topo_ip("link add " TWIN_NETDEV_A " type veth peer name "
-		    TWIN_NETDEV_B " netns /proc/%d/fd/%d",
-		    getpid(), netns[TWIN_B]))
-		return -EIO;
-	ret = make_side(TWIN_B);
-	return ret ?: make_side(TWIN_A);
+	if (!ret && if_nametoindex(TWIN_NETDEV_A))
+		ret = rtnl_del(TWIN_NETDEV_A);
+	return ret ?: rtnl_add_veth(TWIN_NETDEV_A, TWIN_NETDEV_B,
+				    netns[TWIN_B]) ?:
+	       make_side(TWIN_B) ?: make_side(TWIN_A);
 }
 
 int twin_setup(void)
@@ -106,22 +94,21 @@ void twin_teardown(void)
 	nldev_link_del(TWIN_LINK_B);
 }
 
+/* Replaced by its like, a discipline would keep what the new one does not mention. */
+static int set_netem(const char *netdev, const char *args)
+{
+	return topo_tc("qdisc replace dev %s root pfifo\n"
+		       "qdisc replace dev %s root %s %s", netdev, netdev,
+		       args ? "netem" : "noqueue", args ?: "");
+}
+
 int twin_netem(const char *args)
 {
 	static const char * const netdev[] = { TWIN_NETDEV_A, TWIN_NETDEV_B };
 	int side, ret = 0;
 
-	for (side = TWIN_A; side <= TWIN_B && !ret; side++) {
-		ret = twin_enter(side);
-		if (ret)
-			return ret;
-		/* Replaced, it would keep what the new one does not mention. */
-		ret = topo_run("tc qdisc del dev %s root 2>/dev/null; true",
-			       netdev[side]);
-		if (!ret && args)
-			ret = topo_run("tc qdisc add dev %s root netem %s",
-				       netdev[side], args);
-	}
+	for (side = TWIN_A; side <= TWIN_B && !ret; side++)
+		ret = twin_enter(side) ?: set_netem(netdev[side], args);
 	return twin_enter(TWIN_A) ?: ret;
 }
 
