@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "control/family.h"
 #include "device/link.h"
+#include "device/neighbours.h"
 #include "engine/backlog.h"
 #include "engine/engine.h"
 #include "engine/upcall.h"
@@ -40,13 +41,18 @@ static int __init softrdma_init(void)
 	err = srdma_family_init();
 	if (err)
 		goto err_net;
+	err = srdma_neighbours_init();
+	if (err)
+		goto err_family;
 	/* The last that can fail: from then on there may be links. */
 	err = srdma_link_init();
 	if (err)
-		goto err_family;
+		goto err_neighbours;
 	srdma_stall_init();
 	return 0;
 
+err_neighbours:
+	srdma_neighbours_exit();
 err_family:
 	srdma_family_exit();
 err_net:
@@ -64,6 +70,7 @@ static void __exit softrdma_exit(void)
 {
 	srdma_stall_exit();
 	srdma_link_exit();
+	srdma_neighbours_exit();
 	srdma_family_exit();
 	srdma_netns_exit();
 	srdma_inflight_exit();

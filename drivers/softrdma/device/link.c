@@ -234,6 +234,26 @@ void srdma_link_with(const struct net_device *ndev,
 	spin_unlock_bh(&links_lock);
 }
 
+/**
+ * srdma_link_is_below - has an interface a link, or one that it is on top of?
+ * @ndev: interface; under RCU
+ */
+bool srdma_link_is_below(struct net_device *ndev)
+{
+	struct srdma_dev *dev;
+	bool found = false;
+
+	spin_lock_bh(&links_lock);
+	list_for_each_entry(dev, &links, link_entry) {
+		found = dev->ndev == ndev ||
+			netdev_has_upper_dev_all_rcu(dev->ndev, ndev);
+		if (found)
+			break;
+	}
+	spin_unlock_bh(&links_lock);
+	return found;
+}
+
 static void change_mtu(struct srdma_dev *dev)
 {
 	enum ib_mtu mtu = srdma_dev_path_mtu(dev->ndev);

@@ -16,6 +16,7 @@ void srdma_link_dealloc(struct ib_device *ib);
 void srdma_link_with(const struct net_device *ndev,
 		     void (*what)(struct srdma_dev *dev, unsigned long event),
 		     unsigned long event);
+bool srdma_link_is_below(struct net_device *ndev);
 
 struct srdma_dev *srdma_link_get(struct net *net, const char *name, u32 from);
 void srdma_link_name(const struct srdma_dev *dev,

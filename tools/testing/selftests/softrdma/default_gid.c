@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_addr.h>
-#include <net/if.h>
 #include <rdma/softrdma-errors.h>
 
 #include "cm.h"
@@ -140,38 +139,11 @@ static int get_address(enum twin_side side)
 	       await_address(netdevs[side], address);
 }
 
-static int scoped(struct sockaddr_in6 *to, const char *address, int port)
-{
-	*to = (struct sockaddr_in6) {
-		.sin6_family = AF_INET6, .sin6_port = htons(port),
-		.sin6_scope_id = if_nametoindex(TWIN_NETDEV_A),
-	};
-	return inet_pton(AF_INET6, address, &to->sin6_addr) == 1 ? 0 : -EINVAL;
-}
-
-/*
- * They ask for each other now. RDMA core would wait for a second: it misses an answer
- * that comes at once.
- */
-static int meet(void)
-{
-	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in6 from, to;
-	int ret;
-
-	ret = scoped(&from, GID_A, 0) ?: scoped(&to, GID_B, 9);
-	if (!ret && (bind(fd, (void *)&from, sizeof(from)) ||
-		     sendto(fd, "", 1, 0, (void *)&to, sizeof(to)) != 1))
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 static int get_addresses(void)
 {
 	int ret = twin_enter(TWIN_B) ?: get_address(TWIN_B);
 
-	return twin_enter(TWIN_A) ?: ret ?: get_address(TWIN_A) ?: meet();
+	return twin_enter(TWIN_A) ?: ret ?: get_address(TWIN_A);
 }
 
 FIXTURE_SETUP(gid0)

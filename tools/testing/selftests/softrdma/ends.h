@@ -29,10 +29,7 @@ enum ends_side {
 int ends_setup(void);
 void ends_teardown(void);
 
-/*
- * They know each other's MAC, else the first QP waits for a second: RDMA core misses an
- * answer to ARP that comes at once. 0 or -errno.
- */
+/* They know each other's MAC: nobody waits for an answer to ARP. 0 or -errno. */
 int ends_introduce(void);
 
 /*
