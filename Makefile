@@ -19,7 +19,7 @@ FUZZ := tools/testing/fuzz
 .PHONY: all module help deps check host-test sim host-mutants host-coverage \
 	tool sign install-dkms install-tools install-vm tarball deb rpm release package-test \
 	ci-test demo-test \
-	compile-matrix fuzz fuzz-users vm-test debug-test starve vm-mutants foreign demo test bench \
+	compile-matrix fuzz fuzz-users vm-test debug-test race-test starve vm-mutants foreign demo test bench \
 	bench-crc bench-cpus bench-crowd bench-scale bench-smp docs install modules_install clean \
 	distclean
 
@@ -72,6 +72,8 @@ Testing, from cheap to dear
                          once, so that CPUs are scarce; [KERNEL=6.1] [ROUNDS=10]
                          [T=programs]
   make debug-test        selftests on a kernel with KASAN, lockdep, kmemleak ...
+  make race-test         selftests that keep several CPUs busy, on a kernel with KCSAN,
+                         which finds data races; T=pattern for others
   make vm-mutants        do the selftests notice faults planted in the driver?
                          T='name pattern' for some
   make foreign           programs that nobody here wrote (rdma-core's tests,
@@ -216,6 +218,13 @@ foreign:
 
 debug-test:
 	@scripts/vm-test --kernel debug $(if $(T),-- '$(T)')
+
+# Where several CPUs are in the driver at once.
+RACES := cq_traffic direct_races lifecycle_races posting_ibv_threads ring_hostile storm \
+	traffic
+
+race-test:
+	@scripts/vm-test --kernel race -- '$(or $(T),$(RACES))'
 
 starve:
 	@scripts/starve $(if $(KERNEL),--kernel $(KERNEL)) \

@@ -58,9 +58,21 @@ def from_file(path):
     die(NOT_BUILT, f"there are no modules of {m[2]} beside {path}")
 
 
+def of_races():
+    """That with KCSAN, compiled if it is not in the cache."""
+    r = subprocess.run([os.path.join(SCRIPTS, "uml", "build"), "race"],
+                       stdout=subprocess.PIPE, text=True)
+    if r.returncode:
+        sys.exit(NOT_BUILT)
+    root = os.path.join(r.stdout.splitlines()[-1], "root")
+    return os.path.join(root, "boot", os.listdir(os.path.join(root, "boot"))[0])
+
+
 def find(name):
     if name == "host":
         return from_file(of_host())
+    if name == "race":
+        return from_file(of_races())
     return from_file(name) if "/" in name else fetch(name)
 
 
@@ -84,7 +96,10 @@ def are_this_machines(modules):
 
 def build_module(name, kernel):
     """The path of softrdma.ko for this kernel, compiled if stale."""
-    if name == "host" or "/" in name:
+    script = os.path.join(SCRIPTS, "module")
+    if name == "race":
+        script, what = os.path.join(SCRIPTS, "uml", "module"), ["race"]
+    elif name == "host" or "/" in name:
         if are_this_machines(kernel["modules"]):
             path = installed_module(kernel)
             if path:
@@ -94,7 +109,7 @@ def build_module(name, kernel):
         what = [name]
     if not INSTALLED:
         what.append("SOFTRDMA_TESTS=y")
-    r = subprocess.run([os.path.join(SCRIPTS, "module"), *what],
+    r = subprocess.run([script, *what],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        text=True)
     if r.returncode:

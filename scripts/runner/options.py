@@ -145,10 +145,10 @@ def check(p, args):
     if not args.command:
         p.error("no command")
     if not (SERIES.match(args.kernel) or "/" in args.kernel or
-            args.kernel in ("host", "debug")):
+            args.kernel in ("host", "debug", "race")):
         p.error(f"--kernel {args.kernel}: not a series, host, or a file")
-    if args.kernel == "debug" and common.INSTALLED:
-        p.error("the debug kernel is of the source tree alone")
+    if args.kernel in ("debug", "race") and common.INSTALLED:
+        p.error(f"the {args.kernel} kernel is of the source tree alone")
     if args.module and not os.path.isfile(args.module):
         p.error(f"--module {args.module}: there is no such file")
     if args.plugin:
