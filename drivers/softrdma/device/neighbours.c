@@ -64,9 +64,12 @@ static void tell_again(struct work_struct *work)
 
 	if (!neigh)
 		return;
-	WRITE_ONCE(telling, neigh);
-	call_netevent_notifiers(NETEVENT_NEIGH_UPDATE, neigh);
-	WRITE_ONCE(telling, NULL);
+	/* Others who hear of it are not to begin anything with one that has gone. */
+	if (!READ_ONCE(neigh->dead)) {
+		WRITE_ONCE(telling, neigh);
+		call_netevent_notifiers(NETEVENT_NEIGH_UPDATE, neigh);
+		WRITE_ONCE(telling, NULL);
+	}
 	neigh_release(neigh);
 }
 

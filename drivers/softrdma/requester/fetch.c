@@ -15,7 +15,7 @@
 static bool store_is_full(const struct srdma_qp *qp)
 {
 	return srdma_qp_is_rc(qp) ? srdma_rc_req_full(&qp->req.rc) :
-			   srdma_uc_req_full(&qp->req.uc);
+				    srdma_uc_req_full(&qp->req.uc);
 }
 
 static void push(struct srdma_qp *qp)
