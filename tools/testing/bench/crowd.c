@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -515,6 +516,15 @@ static void receive_until(double end)
 	}
 }
 
+/* What guest-crowd lets run before and after; see there. */
+static void tell_spinner(int sig)
+{
+	const char *pid = getenv("CROWD_SPINNER");
+
+	if (pid && kill(atoi(pid), sig))
+		die("spinner");
+}
+
 static void tell_all(void)
 {
 	int i;
@@ -585,6 +595,7 @@ static void be_receiver(const char *where, int n, double warm, double ms,
 	accept_all(where, n);
 	if (fifo)
 		wait_for_other(fifo);
+	tell_spinner(SIGSTOP);
 	tell_all();
 	for (i = 0; kind == READ && i < count; i++)
 		for (j = 0; j < depth; j++)
@@ -598,6 +609,7 @@ static void be_receiver(const char *where, int n, double warm, double ms,
 		peers[i].longest = 0;
 	}
 	receive_until(start + ms);
+	tell_spinner(SIGCONT);
 	tell_all();
 	for (i = 0; i < count; i++)
 		moved(&peers[i], now_ms());
