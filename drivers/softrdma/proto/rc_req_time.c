@@ -41,7 +41,7 @@
 #define CWND_FLOOR_MOST	64u
 
 /* For so long a trip may have waited for a CPU. */
-#define CWND_STALL_NS	5000000ull
+#define CPU_WAIT_NS	5000000ull
 
 /* A short trip in which less passed takes this part of the difference: an eighth. */
 #define CWND_FLOOR_FALL	8u
@@ -124,15 +124,35 @@ static u32 doublings(const struct srdma_rc_req *req)
 	return min(req->probes + req->backoff, PROBES_MAX);
 }
 
+/* It takes longer than any CPU is waited for, as a rule: then its spread is the path's. */
+static bool trip_is_long(const struct srdma_rc_req *req)
+{
+	return req->srtt_ns >= CPU_WAIT_NS && !req->rtt_guessed && !req->rtt_alone;
+}
+
+/*
+ * Where many share a slow line each has a packet or two on the way: of what is lost only
+ * a probe finds out, and the others do not wait meanwhile. It is lost as easily as any.
+ */
+static noinline u64 next_probe_far(const struct srdma_rc_req *req, u64 wait)
+{
+	u64 spread = max(req->srtt_ns / 2, 4 * req->rttvar_ns);
+
+	return min(wait, req->srtt_ns + spread) << (doublings(req) - !!req->probes);
+}
+
 u64 srdma_req_next_probe(const struct srdma_rc_req *req, u64 now)
 {
 	bool quiet = req->unasked && req->cur == req->head;
 	u64 wait = two_trips(req, quiet ? PROBE_QUIET_NS : PROBE_FIRST_NS);
 	u32 shift = doublings(req);
 
+	if (unlikely(trip_is_long(req)))
+		wait = next_probe_far(req, wait);
+	else
+		wait <<= shift;
 	if (likely(!shift))
 		return now + wait;
-	wait <<= shift;
 	/*
 	 * A queue that others always keep full has no room for most of what comes: it
 	 * takes more tries than there are retries.
@@ -321,7 +341,7 @@ static u32 floor_after_fall(u32 from, u32 floor, u64 rtt)
 {
 	if (rtt < SRDMA_REQ_FAR_NS)
 		return from - DIV_ROUND_UP(from - floor, CWND_FLOOR_FALL);
-	if (rtt < CWND_STALL_NS && from > SRDMA_REQ_CWND_FLOOR)
+	if (rtt < CPU_WAIT_NS && from > SRDMA_REQ_CWND_FLOOR)
 		return max(floor, from / 2);
 	return floor;
 }

@@ -63,7 +63,70 @@ TEST(req_far__a_read_is_not_asked_for_twice)
 	EXPECT_EQ(read_resp(0, MTU), SRDMA_REQ_PLACE);
 	placed();
 	EXPECT_EQ(req.srtt_ns, 300 * MS);
-	EXPECT_EQ(req.deadline, now + 1200 * MS);
+	EXPECT_EQ(req.deadline, now + 900 * MS);
+}
+
+/* Trips of @trip each; leaves a message that is on its way. */
+static void take_trips(uint64_t trip)
+{
+	uint32_t i;
+
+	begin_far();
+	for (i = 0; i < 30; i++) {
+		push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+		send_all();
+		if (i == 29)
+			break;
+		now += trip;
+		ack(i);
+		while (retired())
+			;
+	}
+	EXPECT_EQ(req.srtt_ns, trip);
+	EXPECT(req.rttvar_ns < trip / 8);
+}
+
+/* How long until it is asked again. */
+static uint64_t until_probe(void)
+{
+	uint64_t from = now;
+
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	send_one();
+	EXPECT(burst.probe);
+	return now - from;
+}
+
+/* One of many on a slow line: after half a trip more, and as soon twice again. */
+TEST(req_far__is_asked_again_soon)
+{
+	take_trips(24 * MS);
+	EXPECT_EQ(until_probe(), 36 * MS);
+	EXPECT_EQ(until_probe(), 36 * MS);
+	EXPECT_EQ(until_probe(), 36 * MS);
+	EXPECT_EQ(until_probe(), 72 * MS);
+}
+
+/* What so many probes have shown is not taken back by another one. */
+TEST(req_far__what_was_doubled_stays_so)
+{
+	take_trips(24 * MS);
+	req.backoff = 1;
+	ack(28);
+	req.probe_at = srdma_req_next_probe(&req, now);
+	EXPECT_EQ(req.probe_at, now + 72 * MS);
+}
+
+/* A shorter trip may have waited for a CPU, and the next one may again. */
+TEST(req_far__a_short_trip_may_have_waited_for_a_cpu)
+{
+	uint64_t first;
+
+	take_trips(4 * MS);
+	first = until_probe();
+	EXPECT(first >= 8 * MS && first < 9 * MS);
+	EXPECT_EQ(until_probe(), first);
+	EXPECT_EQ(until_probe(), 2 * first);
 }
 
 /* But what has not asked is going to: nobody answers it. */
