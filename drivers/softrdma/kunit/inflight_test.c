@@ -117,8 +117,8 @@ static void flight__follows_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
 }
 
-/* As long as no engine waits nothing is timed, and what is known stays. */
-static void flight__times_who_waits(struct kunit *test)
+/* The limit when @count at a time took @ns, again and again. */
+static u32 limit_after_few(struct kunit *test, u32 count, u64 ns)
 {
 	struct srdma_qp *qp = test->priv;
 	struct sk_buff *skbs[2];
@@ -126,11 +126,38 @@ static void flight__times_who_waits(struct kunit *test)
 
 	qp->inflight.limit = SZ_128K;
 	for (i = 0; i < 10; i++) {
-		n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
-		qp->inflight.timed_at -= NSEC_PER_SEC;
+		n = fill_flight(test, skbs, count);
+		qp->inflight.timed_at -= ns;
 		land_all(skbs, n);
 	}
-	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
+	return qp->inflight.limit;
+}
+
+/* Of a short message nothing is timed, and what is known stays. */
+static void flight__does_not_time_little(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, 1, NSEC_PER_SEC), SZ_128K);
+}
+
+/* Who never meets the limit may still keep others waiting, but needs no more. */
+static void flight__shrinks_for_who_does_not_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, 2, NSEC_PER_SEC), SZ_32K);
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, 2, 0), SZ_128K);
+}
+
+/* One that was fast says little. */
+static void flight__grows_by_a_part(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+
+	qp->inflight.limit = SZ_128K;
+	land_after(test, 0);
+	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K + SZ_32K);
+	qp->inflight.limit = SZ_128K;
+	land_after(test, 2 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_GT(test, qp->inflight.limit, SZ_128K);
+	KUNIT_EXPECT_LE(test, qp->inflight.limit, SZ_128K + SZ_4K);
 }
 
 /* One that a queue refuses leaves at once. That is no reason to send more. */
@@ -140,9 +167,9 @@ static void flight__grows_only_for_who_waits(struct kunit *test)
 	struct sk_buff *skbs[64];
 	u32 n;
 
-	qp->inflight.limit = SZ_128K;
 	n = fill_flight(test, skbs, ARRAY_SIZE(skbs));
 	land_all(skbs, n);
+	qp->inflight.limit = SZ_128K;
 	KUNIT_ASSERT_EQ(test, fill_flight(test, skbs, 1), 1);
 	consume_skb(skbs[0]);
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_128K);
@@ -213,7 +240,9 @@ static void flight__keeps_the_qp(struct kunit *test)
 static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__waits_and_wakes),
 	KUNIT_CASE(flight__follows_the_queue),
-	KUNIT_CASE(flight__times_who_waits),
+	KUNIT_CASE(flight__does_not_time_little),
+	KUNIT_CASE(flight__shrinks_for_who_does_not_wait),
+	KUNIT_CASE(flight__grows_by_a_part),
 	KUNIT_CASE(flight__grows_only_for_who_waits),
 	KUNIT_CASE(flight__shares_a_queue),
 	KUNIT_CASE(flight__fits_a_queue_that_was_full),

@@ -116,22 +116,40 @@ static int most_of(struct srdma_inflight *inflight)
 /* struct srdma_inflight.timed: the next skb is to be timed. */
 #define TIME_NEXT	((const struct sk_buff *)1)
 
+/* By this part of what it might: one time in the queue is shorter than others by chance. */
+#define INFLIGHT_GAIN	4
+
+static void time_next(struct srdma_inflight *inflight)
+{
+	if (!READ_ONCE(inflight->timed))
+		WRITE_ONCE(inflight->timed, TIME_NEXT);
+}
+
+/* @limit bytes took so long to leave. */
+static int next_limit(int limit, u64 took, bool grows)
+{
+	u64 fits = div64_u64((u64)limit * INFLIGHT_NS, max(took, 1ull)) + INFLIGHT_STEP;
+
+	if (fits < limit)
+		return max_t(u64, fits, limit / 2);
+	return grows ? limit + min_t(u64, fits - limit, limit) / INFLIGHT_GAIN : limit;
+}
+
 /*
- * An engine met the limit, and what was handed over after that has left now. If none
- * waits any more there is room enough: and what a queue refuses leaves at once, too.
+ * What was handed over has left now. If no engine met the limit meanwhile there is room
+ * enough: and what a queue refuses leaves at once, too.
  */
 static void adapt_limit(struct srdma_inflight *inflight)
 {
 	bool waits = READ_ONCE(inflight->waiting);
-	int limit = limit_of(inflight);
-	u64 took, fits;
+	u64 took;
+	int limit;
 
 	/* Pairs with srdma_inflight_add(). */
 	smp_rmb();
 	took = ktime_get_ns() - READ_ONCE(inflight->timed_at);
 	WRITE_ONCE(inflight->timed, waits ? TIME_NEXT : NULL);
-	fits = div64_u64((u64)limit * INFLIGHT_NS, max(took, 1ull)) + INFLIGHT_STEP;
-	limit = clamp_t(u64, fits, limit / 2, waits ? limit * 2 : limit);
+	limit = next_limit(limit_of(inflight), took, waits);
 	WRITE_ONCE(inflight->limit,
 		   clamp(limit, INFLIGHT_MIN, most_of(inflight)));
 }
@@ -196,15 +214,18 @@ bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 	int bit = engine == &qp->send ? INFLIGHT_SEND : INFLIGHT_RECV;
 	struct srdma_inflight *inflight = &qp->inflight;
 	int limit = limit_of(inflight);
+	int bytes = atomic_read(&inflight->bytes);
 
-	if (atomic_read(&inflight->bytes) < limit) {
+	if (bytes < limit) {
+		/* Its window leaves it less: it keeps others waiting all the same. */
+		if (bytes >= INFLIGHT_MIN)
+			time_next(inflight);
 		/* It asked for another reason. */
 		if (READ_ONCE(inflight->waiting) & BIT(bit))
 			clear_bit(bit, &inflight->waiting);
 		return true;
 	}
-	if (!READ_ONCE(inflight->timed))
-		WRITE_ONCE(inflight->timed, TIME_NEXT);
+	time_next(inflight);
 	set_bit(bit, &inflight->waiting);
 	/*
 	 * Pairs with land(): it sees the bit, or we see what it took off. As
