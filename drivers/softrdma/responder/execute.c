@@ -187,12 +187,14 @@ static enum srdma_outcome do_write(struct srdma_request *r)
 }
 
 /* What was held has been told of when it came; what waits will be, when it is taken. */
-static void tell_of_congestion(const struct srdma_request *r)
+static void tell_of_congestion(struct srdma_request *r)
 {
 	const struct srdma_packet_in *in = srdma_packet_in(r->skb);
 
-	if (unlikely(in->is_ce) && !in->is_held && !srdma_wait_any(r->qp))
-		srdma_notify_of(r->qp, false, r->skb, &r->pkt);
+	if (likely(!in->is_ce) || in->is_held || srdma_wait_any(r->qp))
+		return;
+	srdma_mem_end(&r->place);
+	srdma_notify_of(r->qp, false, r->skb, &r->pkt);
 }
 
 /* ---- reliable connections ---- */
@@ -368,15 +370,14 @@ static enum srdma_outcome place_datagram(struct srdma_request *r)
 {
 	const struct srdma_rwqe *rwqe = r->qp->resp.rwqe;
 	u8 grh[SRDMA_GRH_LEN];
-	struct srdma_mem_iter it;
 	enum srdma_mem_why why;
 
 	srdma_packet_in_grh(r->skb, grh);
-	srdma_mem_begin_list(&it, &r->qp->rq_who, rwqe->sge, rwqe->num_sge,
-			     IB_ACCESS_LOCAL_WRITE, NULL);
-	why = srdma_mem_write(&it, grh, sizeof(grh)) ?:
-	      srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &it);
-	srdma_mem_end(&it);
+	srdma_mem_next_list(&r->place, &r->qp->rq_who, rwqe->sge, rwqe->num_sge,
+			    IB_ACCESS_LOCAL_WRITE, NULL);
+	why = srdma_mem_write(&r->place, grh, sizeof(grh)) ?:
+	      srdma_packet_in_place(r->skb, &r->walk, &r->pkt, &r->place);
+	srdma_mem_rest(&r->place);
 	return why ? OUTCOME_LOCAL : OUTCOME_OK;
 }
 
@@ -466,7 +467,7 @@ static __always_inline int serve_all(struct srdma_request *r)
 	int count = 0;
 
 	if (!srdma_packet_in_is_loop(skb))
-		srdma_mem_end(&r->word);
+		srdma_mem_end(&r->place);
 	srdma_skb_walk_begin(&r->walk, skb);
 	while (srdma_packet_in(skb)->left && !srdma_wait_any(qp)) {
 		switch (srdma_packet_in_next(skb, &r->walk, qp, false,
@@ -487,6 +488,9 @@ static __always_inline int serve_all(struct srdma_request *r)
 		}
 	}
 	srdma_skb_walk_end(&r->walk);
+	/* Freeing it may start other engines. */
+	if (r->place.span.key && !srdma_packet_in_is_loop(skb))
+		srdma_mem_end(&r->place);
 	return count;
 }
 
@@ -499,9 +503,9 @@ static noinline int serve_alone(struct srdma_qp *qp, struct sk_buff *skb,
 	r.qp = qp;
 	r.skb = skb;
 	r.may_wait = may_wait;
-	srdma_mem_init(&r.word);
+	srdma_mem_init(&r.place);
 	count = serve_all(&r);
-	srdma_mem_end(&r.word);
+	srdma_mem_end(&r.place);
 	return count;
 }
 
@@ -580,7 +584,7 @@ static noinline int serve_inbox(struct srdma_qp *qp, struct sk_buff *skb,
 
 	r.qp = qp;
 	r.may_wait = true;
-	srdma_mem_init(&r.word);
+	srdma_mem_init(&r.place);
 	do {
 		r.skb = skb;
 		budget -= serve_all(&r);
@@ -590,7 +594,7 @@ static noinline int serve_inbox(struct srdma_qp *qp, struct sk_buff *skb,
 			budget = serve_held(qp, budget);
 	} while (budget > 0 && !srdma_wait_any(qp) &&
 		 (skb = srdma_engine_receive(&qp->recv)));
-	srdma_mem_end(&r.word);
+	srdma_mem_end(&r.place);
 	return budget;
 }
 

@@ -37,17 +37,17 @@ enum srdma_outcome srdma_remote_atomic(struct srdma_request *r)
 
 	if (!srdma_qp_allows(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return OUTCOME_INVALID;
-	why = srdma_mem_next_remote(&r->word, &qp->who, act->rkey, act->va,
+	why = srdma_mem_next_remote(&r->place, &qp->who, act->rkey, act->va,
 				    sizeof(u64), IB_ACCESS_REMOTE_ATOMIC);
 	if (why)
 		return of_memory(why);
 	if (r->pkt.opcode == SRDMA_RC_CMP_SWAP)
-		why = srdma_mem_cmp_swap(&r->word, r->pkt.atomic.compare,
+		why = srdma_mem_cmp_swap(&r->place, r->pkt.atomic.compare,
 					 r->pkt.atomic.swap_add, &act->orig);
 	else
-		why = srdma_mem_fetch_add(&r->word, r->pkt.atomic.swap_add,
+		why = srdma_mem_fetch_add(&r->place, r->pkt.atomic.swap_add,
 					  &act->orig);
-	srdma_packet_in_rest(r->skb, &r->word);
+	srdma_packet_in_rest(r->skb, &r->place);
 	return of_memory(why);
 }
 

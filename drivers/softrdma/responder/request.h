@@ -17,7 +17,8 @@
  * @walk: over the bytes of @skb
  * @pkt: its headers
  * @act: what the core wants done
- * @word: what the last atomic worked on; rests in between (memory/access.h)
+ * @place: what the last atomic worked on, or where the last datagram went; rests in
+ *	between (memory/access.h)
  * @may_wait: it may wait for a receive request: it is not one that was held
  */
 struct srdma_request {
@@ -26,7 +27,7 @@ struct srdma_request {
 	struct srdma_skb_walk walk;
 	struct srdma_pkt pkt;
 	struct srdma_rc_resp_act act;
-	struct srdma_mem_iter word;
+	struct srdma_mem_iter place;
 	bool may_wait;
 };
 

@@ -39,7 +39,7 @@
  * @out: OUTSTANDING strides to send from
  * @in: RECVS strides to receive into
  * @far: a stride for each message that is written
- * @mr: regions of these three
+ * @mr: regions of these three, and one more of @in: receives are of either in turn
  * @posted: messages posted so far
  * @sent: how many of them have completed
  * @limit: end of the batch of messages that may be posted
@@ -61,7 +61,7 @@ struct stream {
 	uint8_t *out;
 	uint8_t *in;
 	uint8_t *far;
-	struct ibv_mr *mr[3];
+	struct ibv_mr *mr[4];
 	int posted;
 	int sent;
 	int limit;
@@ -150,9 +150,10 @@ static int stream_open(struct stream *st, enum ibv_qp_type type)
 	st->out = make_memory(&st->sets[0], OUTSTANDING, &st->mr[0]);
 	st->in = make_memory(&st->sets[1], RECVS, &st->mr[1]);
 	st->far = make_memory(&st->sets[1], st->count, &st->mr[2]);
+	st->mr[3] = ibv_reg_mr(st->sets[1].pd, st->in, RECVS * STRIDE, IBV_ACCESS_LOCAL_WRITE);
 	st->qp[0] = make_qp(&st->sets[0], type);
 	st->qp[1] = make_qp(&st->sets[1], type);
-	if (!st->mr[0] || !st->mr[1] || !st->mr[2] || !st->qp[0] || !st->qp[1])
+	if (!st->mr[0] || !st->mr[1] || !st->mr[2] || !st->mr[3] || !st->qp[0] || !st->qp[1])
 		return ENOMEM;
 	if (type == IBV_QPT_UD) {
 		st->ah = make_ah(st);
@@ -169,7 +170,7 @@ static int stream_close(struct stream *st)
 
 	for (i = 0; i < 2; i++)
 		ret = ret ?: ibv_destroy_qp(st->qp[i]);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		ret = ret ?: ibv_dereg_mr(st->mr[i]);
 	free(st->out);
 	free(st->in);
@@ -183,7 +184,8 @@ static int stream_close(struct stream *st)
 static int post_recv(struct stream *st, int slot)
 {
 	struct ibv_sge sge = {
-		(uintptr_t)st->in + slot * STRIDE, STRIDE, st->mr[1]->lkey
+		(uintptr_t)st->in + slot * STRIDE, STRIDE,
+		st->mr[slot % 2 ? 1 : 3]->lkey
 	};
 	struct ibv_recv_wr *bad, wr = {
 		.wr_id = slot, .sg_list = &sge, .num_sge = 1,
