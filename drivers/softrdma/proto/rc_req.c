@@ -469,6 +469,8 @@ static u32 longest(const struct srdma_rc_req *req,
 {
 	u32 packets = max(known_window(req) / 2, SRDMA_REQ_TRAIN_FLOOR);
 
+	if (unlikely(srdma_req_is_one_of_many(req)))
+		return 1;
 	packets = min(packets,
 		      srdma_burst_most(limit, msg->op,
 				       srdma_psn_dist(msg->psn, req->cur_psn),

@@ -145,6 +145,15 @@ static inline bool srdma_req_feels_the_way(const struct srdma_rc_req *req, u32 p
 	return srdma_req_knows_no_trip(req) && psn == req->una_psn;
 }
 
+/*
+ * Few packets at a time on a long path are one part of many in a queue that is full. Any of
+ * them may be lost, and what is not is to say so: so each goes alone, and asks.
+ */
+static inline bool srdma_req_is_one_of_many(const struct srdma_rc_req *req)
+{
+	return req->cwnd <= SRDMA_REQ_TRAIN_FLOOR && req->srtt_ns >= SRDMA_REQ_FAR_NS;
+}
+
 /* The burst at @psn of message @idx, of at most @max packets. */
 void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 			  u32 max, struct srdma_rc_burst *out);

@@ -336,3 +336,49 @@ TEST(req_crowded__answer_that_began_there_measures_no_trip)
 	expect_asks(0, 20, true);
 	EXPECT(req.rtt_again);
 }
+
+/* A trip of @trip is known, and the window has room for @packets. */
+static void know_trip(uint64_t trip, uint32_t packets)
+{
+	begin(NULL);
+	push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
+	send_all();
+	now += trip;
+	ack(0);
+	while (retired())
+		;
+	narrow_to(packets);
+	push(SRDMA_WR_WRITE, 32 * MTU, SRDMA_WR_SIGNALED);
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+}
+
+/* Each of them may be the only one that a queue has room for: it says so. */
+TEST(req_crowded__few_packets_go_alone_and_ask)
+{
+	uint32_t i;
+
+	know_trip(24 * MS, 7);
+	for (i = 1; i <= 7; i++) {
+		EXPECT_EQ(burst.b.psn, psn(i));
+		EXPECT_EQ(burst.b.count, 1);
+		EXPECT(burst.b.ack_req);
+		sent();
+		EXPECT_EQ(next(), i < 7 ? SRDMA_NEXT_SEND : SRDMA_NEXT_WINDOW);
+	}
+	/* Of eight every second one. */
+	know_trip(24 * MS, 8);
+	EXPECT_EQ(burst.b.count, 1);
+	EXPECT(!burst.b.ack_req);
+	sent();
+	REQUIRE(next() == SRDMA_NEXT_SEND);
+	EXPECT(burst.b.ack_req);
+}
+
+/* More than that, or through a queue that is short, are worth a train. */
+TEST(req_crowded__more_packets_go_together)
+{
+	know_trip(24 * MS, 9);
+	EXPECT_EQ(burst.b.count, 8);
+	know_trip(MS / 2, 8);
+	EXPECT_EQ(burst.b.count, 8);
+}
