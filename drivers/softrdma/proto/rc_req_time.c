@@ -7,8 +7,8 @@
  * the last packet of a message must not cost that much: after a few round
  * trips of silence the oldest incomplete packet is sent once more (a legal
  * duplicate) and the peer says where it is. Probes are not retries and do
- * not count as such; there is a small number of them, each waiting twice as
- * long as the one before.
+ * not count as such; there is a small number of them, and they wait longer and
+ * longer.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -124,7 +124,7 @@ static u32 doublings(const struct srdma_rc_req *req)
 	return min(req->probes + req->backoff, PROBES_MAX);
 }
 
-/* It takes longer than any CPU is waited for, as a rule: then its spread is the path's. */
+/* It takes longer than a CPU is waited for, which the next one may have to add. */
 static bool trip_is_long(const struct srdma_rc_req *req)
 {
 	return req->srtt_ns >= CPU_WAIT_NS && !req->rtt_guessed && !req->rtt_alone;
@@ -136,7 +136,7 @@ static bool trip_is_long(const struct srdma_rc_req *req)
  */
 static noinline u64 next_probe_far(const struct srdma_rc_req *req, u64 wait)
 {
-	u64 spread = max(req->srtt_ns / 2, 4 * req->rttvar_ns);
+	u64 spread = max(max(req->srtt_ns / 2, 4 * req->rttvar_ns), CPU_WAIT_NS);
 
 	return min(wait, req->srtt_ns + spread) << (doublings(req) - !!req->probes);
 }

@@ -117,6 +117,13 @@ TEST(req_far__what_was_doubled_stays_so)
 	EXPECT_EQ(req.probe_at, now + 72 * MS);
 }
 
+/* The peer may have to wait for a CPU, which a trip of 6 ms says nothing of. */
+TEST(req_far__is_not_asked_again_while_a_peer_waits_for_a_cpu)
+{
+	take_trips(6 * MS);
+	EXPECT_EQ(until_probe(), 11 * MS);
+}
+
 /* A shorter trip may have waited for a CPU, and the next one may again. */
 TEST(req_far__a_short_trip_may_have_waited_for_a_cpu)
 {
