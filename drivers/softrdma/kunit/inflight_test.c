@@ -117,15 +117,15 @@ static void flight__follows_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, qp->inflight.limit, SZ_512K);
 }
 
-/* The limit when @count at a time took @ns, again and again. */
-static u32 limit_after_few(struct kunit *test, u32 count, u64 ns)
+/* The limit, of @limit, when @count at a time took @ns, again and again. */
+static u32 limit_after_few(struct kunit *test, u32 limit, u32 count, u64 ns)
 {
 	struct srdma_qp *qp = test->priv;
 	struct sk_buff *skbs[2];
 	u32 n, i;
 
-	qp->inflight.limit = SZ_128K;
-	for (i = 0; i < 10; i++) {
+	qp->inflight.limit = limit;
+	for (i = 0; i < 100; i++) {
 		n = fill_flight(test, skbs, count);
 		qp->inflight.timed_at -= ns;
 		land_all(skbs, n);
@@ -136,14 +136,54 @@ static u32 limit_after_few(struct kunit *test, u32 count, u64 ns)
 /* Of a short message nothing is timed, and what is known stays. */
 static void flight__does_not_time_little(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, limit_after_few(test, 1, NSEC_PER_SEC), SZ_128K);
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, SZ_128K, 1, NSEC_PER_SEC), SZ_128K);
 }
 
-/* Who never meets the limit may still keep others waiting, but needs no more. */
+/* Who never meets the limit may still keep others waiting. It needs no more than at first. */
 static void flight__shrinks_for_who_does_not_wait(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, limit_after_few(test, 2, NSEC_PER_SEC), SZ_32K);
-	KUNIT_EXPECT_EQ(test, limit_after_few(test, 2, 0), SZ_128K);
+	struct srdma_qp *qp = test->priv;
+	u32 limit;
+
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, SZ_128K, 2, NSEC_PER_SEC), SZ_32K);
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, SZ_512K, 2, 0), SZ_512K);
+	limit = limit_after_few(test, SZ_64K + 1, 2, 0);
+	KUNIT_EXPECT_LE(test, limit, SZ_128K);
+	KUNIT_EXPECT_GT(test, limit, SZ_128K - 8);
+
+	/* What a queue refuses leaves at once. */
+	qp->inflight.limit = SZ_64K + 1;
+	srdma_inflight_refused(qp);
+	KUNIT_EXPECT_EQ(test, limit_after_few(test, SZ_64K + 1, 2, 0), SZ_64K + 1);
+}
+
+static struct sk_buff *hand_over(struct kunit *test, u32 len)
+{
+	struct sk_buff *skb = alloc_skb(SZ_64K, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put(skb, len);
+	srdma_inflight_add(test->priv, skb);
+	return skb;
+}
+
+/* All that is in flight may land together, as where a NIC tells of many at a time. */
+static void flight__grows_where_all_land_together(struct kunit *test)
+{
+	struct srdma_qp *qp = test->priv;
+	struct sk_buff *skbs[2];
+	u32 i, k;
+
+	qp->inflight.limit = SZ_128K;
+	for (i = 0; i < 100 && qp->inflight.limit == SZ_128K; i++) {
+		for (k = 0; k < 2; k++) {
+			KUNIT_ASSERT_TRUE(test, srdma_inflight_has_room(qp, &qp->recv));
+			skbs[k] = hand_over(test, 64000);
+		}
+		KUNIT_ASSERT_FALSE(test, srdma_inflight_has_room(qp, &qp->recv));
+		land_all(skbs, 2);
+	}
+	KUNIT_EXPECT_GT(test, qp->inflight.limit, SZ_128K);
 }
 
 /* One that was fast says little. */
@@ -242,6 +282,7 @@ static struct kunit_case flight_cases[] = {
 	KUNIT_CASE(flight__follows_the_queue),
 	KUNIT_CASE(flight__does_not_time_little),
 	KUNIT_CASE(flight__shrinks_for_who_does_not_wait),
+	KUNIT_CASE(flight__grows_where_all_land_together),
 	KUNIT_CASE(flight__grows_by_a_part),
 	KUNIT_CASE(flight__grows_only_for_who_waits),
 	KUNIT_CASE(flight__shares_a_queue),

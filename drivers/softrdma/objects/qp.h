@@ -93,15 +93,17 @@ struct srdma_doorbell {
  * @limit: what they may be, by how fast they leave; 0: not known yet. Written
  *	by the CPU on which @timed has left, or whose packet was refused
  * @timed: an skb in flight, to see how long it takes to leave; or TIME_NEXT of
- *	wire/inflight.c: the next one. Set once an engine waits
+ *	wire/inflight.c: the next one. Set once there is much in flight
+ * @met: an engine has met the limit since @timed was handed over
  * @timed_at: when it was handed over, ns
- * @refused_at: when @most was found, jiffies
+ * @refused_at: when a queue refused a packet the last time, jiffies
  */
 struct srdma_inflight {
 	atomic_t bytes;
 	int most;
 	unsigned long waiting;
 	int limit;
+	bool met;
 	const struct sk_buff *timed;
 	u64 timed_at;
 	unsigned long refused_at;

@@ -100,14 +100,19 @@ static int limit_of(const struct srdma_inflight *inflight)
 	return READ_ONCE(inflight->limit) ?: INFLIGHT_START;
 }
 
+static bool refused_lately(const struct srdma_inflight *inflight)
+{
+	return time_before(jiffies, READ_ONCE(inflight->refused_at) +
+				    INFLIGHT_REFUSED_JIFFIES);
+}
+
 static int most_of(struct srdma_inflight *inflight)
 {
 	int most = READ_ONCE(inflight->most);
 
 	if (!most)
 		return INFLIGHT_MAX;
-	if (time_before(jiffies, READ_ONCE(inflight->refused_at) +
-				 INFLIGHT_REFUSED_JIFFIES))
+	if (refused_lately(inflight))
 		return most;
 	WRITE_ONCE(inflight->most, 0);
 	return INFLIGHT_MAX;
@@ -125,31 +130,40 @@ static void time_next(struct srdma_inflight *inflight)
 		WRITE_ONCE(inflight->timed, TIME_NEXT);
 }
 
-/* @limit bytes took so long to leave. */
-static int next_limit(int limit, u64 took, bool grows)
+/*
+ * How far it may grow. Who never meets it may have waited for something that is over: then
+ * up to where it began. But what a queue refuses leaves at once.
+ */
+static int grows_to(const struct srdma_inflight *inflight, int limit, bool met)
 {
-	u64 fits = div64_u64((u64)limit * INFLIGHT_NS, max(took, 1ull)) + INFLIGHT_STEP;
+	if (met)
+		return 2 * limit;
+	return refused_lately(inflight) ? limit : max(limit, INFLIGHT_START);
+}
+
+/* What @limit bytes at most took so long to leave. */
+static int next_limit(int limit, u64 took, int most)
+{
+	u64 fits = div64_u64((u64)limit * INFLIGHT_NS, took) + INFLIGHT_STEP;
 
 	if (fits < limit)
 		return max_t(u64, fits, limit / 2);
-	return grows ? limit + min_t(u64, fits - limit, limit) / INFLIGHT_GAIN : limit;
+	return limit + (min_t(u64, fits, most) - limit) / INFLIGHT_GAIN;
 }
 
-/*
- * What was handed over has left now. If no engine met the limit meanwhile there is room
- * enough: and what a queue refuses leaves at once, too.
- */
+/* What was handed over has left now. */
 static void adapt_limit(struct srdma_inflight *inflight)
 {
-	bool waits = READ_ONCE(inflight->waiting);
-	u64 took;
-	int limit;
+	bool met = READ_ONCE(inflight->met);
+	int limit = limit_of(inflight);
+	s64 took;
 
-	/* Pairs with srdma_inflight_add(). */
+	/* Pairs with begin_timing(). */
 	smp_rmb();
-	took = ktime_get_ns() - READ_ONCE(inflight->timed_at);
-	WRITE_ONCE(inflight->timed, waits ? TIME_NEXT : NULL);
-	limit = next_limit(limit_of(inflight), took, waits);
+	/* Another engine may just have begun to time another one. */
+	took = max_t(s64, ktime_get_ns() - READ_ONCE(inflight->timed_at), 1);
+	WRITE_ONCE(inflight->timed, met ? TIME_NEXT : NULL);
+	limit = next_limit(limit, took, grows_to(inflight, limit, met));
 	WRITE_ONCE(inflight->limit,
 		   clamp(limit, INFLIGHT_MIN, most_of(inflight)));
 }
@@ -194,6 +208,7 @@ static void land(struct sk_buff *skb)
 void srdma_inflight_begin(struct srdma_qp *qp)
 {
 	atomic_set(&qp->inflight.bytes, CHARGE_VERBS);
+	qp->inflight.refused_at = jiffies - INFLIGHT_REFUSED_JIFFIES;
 }
 
 /* The verbs object goes. What was sent and has not landed keeps the QP. */
@@ -226,6 +241,7 @@ bool srdma_inflight_has_room(struct srdma_qp *qp, struct srdma_engine *engine)
 		return true;
 	}
 	time_next(inflight);
+	WRITE_ONCE(inflight->met, true);
 	set_bit(bit, &inflight->waiting);
 	/*
 	 * Pairs with land(): it sees the bit, or we see what it took off. As
@@ -255,6 +271,7 @@ static noinline void begin_timing(struct srdma_inflight *inflight,
 				  const struct sk_buff *skb)
 {
 	WRITE_ONCE(inflight->timed_at, ktime_get_ns());
+	WRITE_ONCE(inflight->met, false);
 	/* Pairs with adapt_limit(). */
 	smp_store_release(&inflight->timed, skb);
 }
@@ -285,11 +302,11 @@ void srdma_inflight_refused(struct srdma_qp *qp)
 	int bytes = atomic_read(&inflight->bytes);
 	int fits = clamp(bytes / 8 * 7, INFLIGHT_TRAIN, INFLIGHT_MAX);
 
+	WRITE_ONCE(inflight->refused_at, jiffies);
 	/* It is full of others', or a filter has dropped the packet. */
 	if (bytes < limit_of(inflight) / 2)
 		return;
 	WRITE_ONCE(inflight->most, fits);
-	WRITE_ONCE(inflight->refused_at, jiffies);
 	if (limit_of(inflight) > fits)
 		WRITE_ONCE(inflight->limit, fits);
 }
