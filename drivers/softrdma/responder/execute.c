@@ -320,6 +320,8 @@ static void serve_rc(struct srdma_request *r)
 static noinline void refuse_silently(struct srdma_request *r,
 				     enum srdma_outcome outcome)
 {
+	/* What explains it looks at keys, and the QP may end. */
+	srdma_mem_end(&r->place);
 	if (outcome == OUTCOME_GONE)
 		srdma_drop(r->qp->dev, SRDMA_STAT_RX_GONE, r->pkt.more + 1);
 	else

@@ -521,7 +521,7 @@ static void tell_spinner(int sig)
 {
 	const char *pid = getenv("CROWD_SPINNER");
 
-	if (pid && kill(atoi(pid), sig))
+	if (pid && atoi(pid) > 0 && kill(atoi(pid), sig))
 		die("spinner");
 }
 
