@@ -154,18 +154,6 @@ static inline bool srdma_req_is_one_of_many(const struct srdma_rc_req *req)
 	return req->cwnd <= SRDMA_REQ_TRAIN_FLOOR && req->srtt_ns >= SRDMA_REQ_FAR_NS;
 }
 
-/*
- * Does @psn acknowledge a probe? Not if that cannot have been answered so soon: then the
- * first copy was only late, and what was sent behind it may be.
- */
-static inline bool srdma_req_is_of_probe(const struct srdma_rc_req *req, u32 psn, u64 now)
-{
-	if (likely(!req->probe_out) || psn != req->probe_psn)
-		return false;
-	return !req->rtt_timed || !req->rtt_probe ||
-	       now - req->rtt_at >= req->rtt_min_ns / 2;
-}
-
 /* The burst at @psn of message @idx, of at most @max packets. */
 void srdma_req_fill_burst(const struct srdma_rc_req *req, u32 idx, u32 psn,
 			  u32 max, struct srdma_rc_burst *out);

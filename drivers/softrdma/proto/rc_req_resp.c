@@ -84,7 +84,7 @@ static void check_unanswered(struct srdma_rc_req *req, u32 psn, u64 now)
 static enum srdma_req_resp take_ack(struct srdma_rc_req *req,
 				    const struct srdma_pkt *pkt, u64 now)
 {
-	bool probed = srdma_req_is_of_probe(req, pkt->psn, now);
+	bool probed = req->probe_out && pkt->psn == req->probe_psn;
 	u32 from = req->una_psn;
 
 	take_credits(req, pkt);

@@ -40,8 +40,9 @@
 #define CWND_FLOOR_NS	1000000ull
 #define CWND_FLOOR_MOST	64u
 
-/* For so long a trip may have waited for a CPU. */
+/* For so long a trip may have waited for a CPU; and so long is the turn of a process. */
 #define CPU_WAIT_NS	5000000ull
+#define CPU_TURN_NS	4000000ull
 
 /* A short trip in which less passed takes this part of the difference: an eighth. */
 #define CWND_FLOOR_FALL	8u
@@ -124,7 +125,7 @@ static u32 doublings(const struct srdma_rc_req *req)
 	return min(req->probes + req->backoff, PROBES_MAX);
 }
 
-/* It takes longer than a CPU is waited for, which the next one may have to add. */
+/* It takes longer than a CPU is waited for: the next one may have to add a turn. */
 static bool trip_is_long(const struct srdma_rc_req *req)
 {
 	return req->srtt_ns >= CPU_WAIT_NS && !req->rtt_guessed && !req->rtt_alone;
@@ -136,7 +137,7 @@ static bool trip_is_long(const struct srdma_rc_req *req)
  */
 static noinline u64 next_probe_far(const struct srdma_rc_req *req, u64 wait)
 {
-	u64 spread = max(max(req->srtt_ns / 2, 4 * req->rttvar_ns), CPU_WAIT_NS);
+	u64 spread = max(max(req->srtt_ns / 2, 4 * req->rttvar_ns), CPU_TURN_NS);
 
 	return min(wait, req->srtt_ns + spread) << (doublings(req) - !!req->probes);
 }

@@ -121,7 +121,7 @@ TEST(req_far__what_was_doubled_stays_so)
 TEST(req_far__is_not_asked_again_while_a_peer_waits_for_a_cpu)
 {
 	take_trips(6 * MS);
-	EXPECT_EQ(until_probe(), 11 * MS);
+	EXPECT_EQ(until_probe(), 10 * MS);
 }
 
 /* A shorter trip may have waited for a CPU, and the next one may again. */

@@ -246,37 +246,6 @@ TEST(req_probe__shows_that_the_rest_is_lost)
 	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
 }
 
-/* A probe for the oldest of four, of which an acknowledge comes @after. */
-static void hear_after_probe(uint64_t after)
-{
-	uint32_t i;
-
-	begin(NULL);
-	for (i = 0; i < 5; i++)
-		push(SRDMA_WR_SEND, MTU, SRDMA_WR_SIGNALED);
-	send_one();
-	now += 24 * MS;
-	ack(0);
-	EXPECT_EQ(req.rtt_min_ns, 24 * MS);
-	send_all();
-	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
-	send_one();
-	EXPECT(burst.probe);
-	now += after;
-	EXPECT_EQ(ack(1), SRDMA_REQ_ACK);
-}
-
-/* What comes sooner than any answer is that to the first copy: what follows is late, too. */
-TEST(req_probe__is_not_answered_before_it_can_be)
-{
-	hear_after_probe(24 * MS);
-	REQUIRE(next() == SRDMA_NEXT_SEND);
-	EXPECT_EQ(burst.b.psn, psn(2));
-	hear_after_probe(MS);
-	EXPECT_EQ(next(), SRDMA_NEXT_EMPTY);
-	EXPECT(!req.recovering);
-}
-
 TEST(req_probe__asks_a_read_for_its_rest)
 {
 	begin(NULL);
