@@ -114,18 +114,28 @@ static int await_address(const char *netdev, const char *address)
 }
 
 /*
- * Addresses come anew with the interface; one that is private, and its route, comes.
- * The kernel would wait for up to a second, and then look for duplicates for another.
+ * Addresses come anew with the interface. The kernel would wait for up to a second, and
+ * then look for duplicates for another.
+ */
+static int make_anew(const char *netdev, const char *mode)
+{
+	return put(netdev, "accept_dad", "0") ?:
+	       topo_ip("link set %s down\nlink set %s addrgenmode %s\n"
+		       "link set %s up", netdev, netdev, mode, netdev);
+}
+
+/*
+ * When both are up: the address that an interface gets, and its route, come when the
+ * kernel has seen that it has a carrier, and would come then after IPv6 was disabled and
+ * enabled, too.
  */
 static int lose_address(const char *netdev, const char *mode, bool disabled)
 {
-	int ret = put(netdev, "accept_dad", "0") ?:
-		  topo_ip("link set %s down\nlink set %s addrgenmode %s\n"
-			  "link set %s up", netdev, netdev, mode, netdev);
+	int ret = strcmp(mode, "none") ? await_address(netdev, NULL) : 0;
 
-	if (ret || disabled)
-		return ret ?: put(netdev, "disable_ipv6", "1");
-	return strcmp(mode, "none") ? await_address(netdev, NULL) : 0;
+	if (ret || !disabled)
+		return ret;
+	return put(netdev, "disable_ipv6", "1");
 }
 
 /* As the log says, and troubleshooting.rst. */
@@ -151,6 +161,10 @@ FIXTURE_SETUP(gid0)
 	int i;
 
 	memset(&self->duo, 0, sizeof(self->duo));
+	for (i = TWIN_A; i <= TWIN_B; i++) {
+		ASSERT_EQ(0, twin_enter(i));
+		ASSERT_EQ(0, make_anew(netdevs[i], variant->mode));
+	}
 	for (i = TWIN_B; i >= TWIN_A; i--) {
 		ASSERT_EQ(0, twin_enter(i));
 		ASSERT_EQ(0, lose_address(netdevs[i], variant->mode,
@@ -267,6 +281,14 @@ static bool write_fails(struct duo *duo, uint32_t code)
 	       errlog_completes(from->send_cq, IBV_WC_RETRY_EXC_ERR, code);
 }
 
+static bool has_gid_a(void)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET6, GID_A, &address) == 1 &&
+	       has_address(TWIN_NETDEV_A, &address);
+}
+
 /* Then the GID stays, and packets to it do not arrive. */
 TEST_F(gid0, explains_that_its_address_is_gone)
 {
@@ -274,10 +296,12 @@ TEST_F(gid0, explains_that_its_address_is_gone)
 	ASSERT_EQ(0, duo_up(&self->duo, &self->sets[0], &self->sets[1]));
 	EXPECT_TRUE(write_arrives(&self->duo));
 	ASSERT_EQ(0, topo_ip("addr del " GID_A "/64 dev " TWIN_NETDEV_A));
+	EXPECT_FALSE(has_gid_a());
 	EXPECT_TRUE(write_fails(&self->duo, SRDMA_ERR_GID_UNKNOWN));
 	EXPECT_TRUE(errlog_says(TWIN_LINK_A, self->duo.end[0].qp->qp_num,
 				SRDMA_ERR_GID_UNKNOWN,
 				"GID 0 of the QP is no address of the interface"));
+	EXPECT_FALSE(has_gid_a());
 }
 
 /* The address goes with it, and comes back with it. */
