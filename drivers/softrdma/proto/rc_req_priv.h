@@ -243,6 +243,10 @@ void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 			const struct srdma_rc_msg *msg, u32 at);
 
+/* A probe asks for the oldest READ, and the peer answers: behind which PSN to go on. */
+u32 srdma_req_behind_probe(const struct srdma_rc_req *req,
+			   const struct srdma_rc_msg *msg);
+
 /*
  * A READ or atomic was sent, or the part of a READ that @b asks for. Which later
  * response shows that it was lost? Returns behind which PSN to go on.

@@ -638,12 +638,9 @@ static noinline void hear_of_probe(struct srdma_rc_req *req,
 {
 	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
 	u32 psn = srdma_psn_add(msg->psn, act->offset >> req->mtu_shift);
-	u32 next = srdma_psn_add(msg->psn, msg->far);
+	u32 next = srdma_req_behind_probe(req, msg);
 
 	req->probe_out = false;
-	/* Who may forget what is in front is asked for the rest when this has come. */
-	if (!req->anew && !srdma_msg_part_begins(msg, msg->far))
-		next = srdma_msg_sent_end(req, msg);
 	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
 		return;
 	srdma_req_note_loss(req);

@@ -102,6 +102,34 @@ TEST(req_crowded__answer_to_a_late_probe_opens_the_window_anew)
 	EXPECT(req.cwnd >= 8);
 }
 
+/*
+ * A probe asks for as much of a hole as the window has room for. The rest of it comes next,
+ * and then the other holes, not what was asked for behind them.
+ */
+TEST(req_crowded__rest_of_a_hole_follows_a_probe)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	send_all();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 5, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	req.anew = true;
+	narrow_to(2);
+	expect_asks(1, 3, true);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	narrow_to(2);
+	expect_asks(1, 3, true);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 1, MTU), SRDMA_REQ_PLACE);
+	narrow_to(16);
+	expect_asks(3, 5, true);
+	expect_asks(6, 7, true);
+	/* Now what is behind them. */
+	EXPECT_EQ(next(), SRDMA_NEXT_SEND);
+	EXPECT_EQ(burst.b.psn, psn(8));
+}
+
 /* An answer that was begun is asked for again by a quarter of the window. */
 TEST(req_crowded__asks_again_for_short_answers)
 {
