@@ -31,7 +31,7 @@
  * @stamp: number of the report that this is, or repeats packets for, or of the last
  *	one, with SRDMA_STAMP_FRESH; 0 for none
  * @imm: immediate data, as it was on the wire
- * @inv_rkey: key to invalidate (IETH)
+ * @inv_rkey: key to invalidate (IETH), where no @imm is
  * @reth: RDMA header; also of ATOMIC WRITE and FLUSH
  * @reth.va: address at the responder
  * @reth.rkey: its key
@@ -76,8 +76,10 @@ struct srdma_pkt {
 	bool fecn;
 	bool becn;
 	u8 stamp;
-	__be32 imm;
-	u32 inv_rkey;
+	union {
+		__be32 imm;
+		u32 inv_rkey;
+	};
 	union {
 		struct {
 			struct {

@@ -152,6 +152,7 @@ void srdma_req_advance(struct srdma_rc_req *req, u64 now)
 	u32 steps;
 
 	req->lag = 0;
+	req->trails = false;
 	while (req->una != req->fresh) {
 		u32 idx = req->una;
 		struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);

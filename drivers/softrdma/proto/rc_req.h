@@ -371,6 +371,7 @@ struct srdma_rc_req_attr {
  * @overfills: most of an answer was lost, and some of those since
  * @settles: see struct srdma_rc_req_attr
  * @unlooked: something was sent that @deadline does not know of
+ * @trails: more has come of the READ @una than @una_psn says: only with @settles
  * @lag: so many messages from @una on are complete, and @una has not moved over them:
  *	only with @settles
  * @again_out: the oldest of what the peer has reported to be missing
@@ -486,6 +487,7 @@ struct srdma_rc_req {
 	u8 stamp;
 	bool settles;
 	bool unlooked;
+	bool trails;
 	u32 lag;
 	u64 timeout_ns;
 	u64 heard_at;
@@ -648,7 +650,7 @@ void srdma_rc_req_settle_now(struct srdma_rc_req *req, u64 now);
  */
 static inline void srdma_rc_req_settle(struct srdma_rc_req *req, u64 now)
 {
-	if (req->lag || req->unlooked)
+	if (req->lag || req->trails || req->unlooked)
 		srdma_rc_req_settle_now(req, now);
 }
 

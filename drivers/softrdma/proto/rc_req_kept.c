@@ -106,22 +106,6 @@ u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 	return srdma_psn_add(msg->psn, at);
 }
 
-/*
- * In front of what is kept, other holes follow that one. Who may forget what is in front
- * is asked for the rest when that has come.
- */
-u32 srdma_req_behind_probe(const struct srdma_rc_req *req,
-			   const struct srdma_rc_msg *msg)
-{
-	u32 at = msg->far;
-
-	if (msg->high && req->anew)
-		at = max(msg->asked, msg->done >> req->mtu_shift);
-	if (!req->anew && !srdma_msg_part_begins(msg, at))
-		return srdma_msg_sent_end(req, msg);
-	return srdma_psn_add(msg->psn, at);
-}
-
 /* Of a READ a part was asked for that ends at @asked. Returns what is next. */
 static noinline u32 note_part(const struct srdma_rc_req *req,
 			      struct srdma_rc_msg *msg, u32 asked, bool again)

@@ -208,6 +208,49 @@ noinline void srdma_req_came_again(struct srdma_rc_req *req, u32 idx, u32 psn, u
 	}
 }
 
+/*
+ * What follows the part of a READ that a probe has asked for. In front of what is kept that
+ * is another hole, or the rest of one. Who may forget what is in front is asked for the
+ * rest when that has come.
+ */
+static u32 behind_probe(const struct srdma_rc_req *req,
+			const struct srdma_rc_msg *msg)
+{
+	u32 at = msg->far;
+
+	if (msg->high && req->anew)
+		at = max(msg->asked, msg->done >> req->mtu_shift);
+	if (!req->anew && !srdma_msg_part_begins(msg, at))
+		return srdma_msg_sent_end(req, msg);
+	return srdma_psn_add(msg->psn, at);
+}
+
+/*
+ * A probe has asked for this. What was asked for before the probe, and has not come, is
+ * lost: its answers would have been in front.
+ */
+noinline void srdma_req_hear_of_probe(struct srdma_rc_req *req,
+				      const struct srdma_rc_req_act *act, u64 now)
+{
+	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
+	u32 psn = srdma_psn_add(msg->psn, act->offset >> req->mtu_shift);
+	u32 next = behind_probe(req, msg);
+
+	req->probe_out = false;
+	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
+		return;
+	srdma_req_note_loss(req);
+	/* It took as long as a timeout to find that out: so feel the way. */
+	if (!req->srtt_ns)
+		req->cwnd = min(req->cwnd, SRDMA_REQ_CWND_RESTART);
+	srdma_req_go_back(req, now);
+	/* Unless this was only late, and what follows is, too. */
+	req->rtt_resend = !srdma_msg_part_begins(msg, act->offset >> req->mtu_shift);
+	req->cur_psn = next;
+	if (next == srdma_msg_end(msg))
+		req->cur++;
+}
+
 noinline void srdma_req_ask_for_late(struct srdma_rc_req *req, u64 now)
 {
 	struct srdma_rc_msg *msg;

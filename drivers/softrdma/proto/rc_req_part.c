@@ -55,15 +55,15 @@ u32 srdma_req_unanswered(const struct srdma_rc_req *req)
  */
 void srdma_req_count_asked(struct srdma_rc_req *req, u32 packets, bool again)
 {
-	if (again)
+	if (unlikely(again)) {
 		req->asked_again += packets;
-	else
-		req->asked_first += packets;
-	if (req->asked_first < COUNTS_FROM)
+		if (req->asked_first >= COUNTS_FROM &&
+		    req->asked_again > req->asked_first / FILLS_PART)
+			req->overfills = true;
 		return;
-	if (req->asked_again > req->asked_first / FILLS_PART)
-		req->overfills = true;
-	if (req->asked_first < COUNTS_UP_TO)
+	}
+	req->asked_first += packets;
+	if (likely(req->asked_first < COUNTS_UP_TO))
 		return;
 	if (req->asked_again < req->asked_first / FITS_PART)
 		req->overfills = false;

@@ -243,9 +243,9 @@ void srdma_req_keep(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 u32 srdma_req_next_hole(const struct srdma_rc_req *req,
 			const struct srdma_rc_msg *msg, u32 at);
 
-/* A probe asks for the oldest READ, and the peer answers: behind which PSN to go on. */
-u32 srdma_req_behind_probe(const struct srdma_rc_req *req,
-			   const struct srdma_rc_msg *msg);
+/* Data of a READ was placed while a probe was on its way, which may have asked for it. */
+void srdma_req_hear_of_probe(struct srdma_rc_req *req,
+			     const struct srdma_rc_req_act *act, u64 now);
 
 /*
  * A READ or atomic was sent, or the part of a READ that @b asks for. Which later

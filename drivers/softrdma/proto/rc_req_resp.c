@@ -478,6 +478,21 @@ static noinline enum srdma_req_resp take_sack(struct srdma_rc_req *req,
 	return SRDMA_REQ_SACK;
 }
 
+/* The first PSN that is missing of a READ without a hole. */
+static u32 first_missing(const struct srdma_rc_req *req,
+			 const struct srdma_rc_msg *msg)
+{
+	return srdma_psn_add(msg->psn, msg->done >> req->mtu_shift);
+}
+
+/* Is it what follows of the READ whose data @una_psn is to move over? */
+static bool is_next_data(const struct srdma_rc_req *req,
+			 const struct srdma_pkt *pkt)
+{
+	return pkt->op->flags & SRDMA_OP_READ_RESP &&
+	       pkt->psn == first_missing(req, srdma_rc_req_msg(req, req->una));
+}
+
 /* Is it the result of the atomic behind those that @una is to move over? */
 static bool is_next_result(const struct srdma_rc_req *req,
 			   const struct srdma_pkt *pkt)
@@ -494,7 +509,8 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 					  const struct srdma_pkt *pkt, u64 now,
 					  struct srdma_rc_req_act *act)
 {
-	if (req->lag && !is_next_result(req, pkt))
+	if ((req->lag && !is_next_result(req, pkt)) ||
+	    (req->trails && !is_next_data(req, pkt)))
 		srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return SRDMA_REQ_DROP_ERROR;
@@ -511,13 +527,6 @@ enum srdma_req_resp srdma_rc_req_response(struct srdma_rc_req *req,
 	if (pkt->opcode == SRDMA_RC_ATOMIC_ACK)
 		return take_atomic(req, pkt, now, act);
 	return take_read(req, pkt, now, act);
-}
-
-/* The first PSN that is missing of a READ without a hole. */
-static u32 first_missing(const struct srdma_rc_req *req,
-			 const struct srdma_rc_msg *msg)
-{
-	return srdma_psn_add(msg->psn, msg->done >> req->mtu_shift);
 }
 
 /* There is no hole, or the last one is filled. Is more of the READ to come? */
@@ -630,34 +639,8 @@ static bool ends_part(const struct srdma_rc_msg *msg,
 }
 
 /*
- * A probe has asked for this. What was asked for before the probe, and has not come, is
- * lost: its answers would have been in front.
- */
-static noinline void hear_of_probe(struct srdma_rc_req *req,
-				   const struct srdma_rc_req_act *act, u64 now)
-{
-	struct srdma_rc_msg *msg = srdma_rc_req_msg(req, act->idx);
-	u32 psn = srdma_psn_add(msg->psn, act->offset >> req->mtu_shift);
-	u32 next = srdma_req_behind_probe(req, msg);
-
-	req->probe_out = false;
-	if (psn != req->probe_psn || act->idx != req->una || next == req->max_psn)
-		return;
-	srdma_req_note_loss(req);
-	/* It took as long as a timeout to find that out: so feel the way. */
-	if (!req->srtt_ns)
-		req->cwnd = min(req->cwnd, SRDMA_REQ_CWND_RESTART);
-	srdma_req_go_back(req, now);
-	/* Unless this was only late, and what follows is, too. */
-	req->rtt_resend = !srdma_msg_part_begins(msg, act->offset >> req->mtu_shift);
-	req->cur_psn = next;
-	if (next == srdma_msg_end(msg))
-		req->cur++;
-}
-
-/*
  * The results of many atomics may come together: una then moves over all of them at once
- * (srdma_rc_req_settle()).
+ * (srdma_rc_req_settle()); and una_psn over what has come of a READ that goes on.
  */
 static bool may_lag(const struct srdma_rc_req *req, u32 idx,
 		    const struct srdma_rc_msg *msg)
@@ -675,7 +658,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 		return;
 	msg->passed = false;
 	if (unlikely(req->probe_out) && msg->op == SRDMA_WR_READ)
-		hear_of_probe(req, act, now);
+		srdma_req_hear_of_probe(req, act, now);
 	if (msg->high || act->offset != msg->done || ends_part(msg, act)) {
 		placed_in_part(req, act, now);
 		return;
@@ -690,6 +673,8 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	if (may_lag(req, act->idx, msg))
 		req->lag++;
+	else if (req->settles && !msg->answered)
+		req->trails = true;
 	else
 		srdma_req_advance(req, now);
 }

@@ -260,7 +260,7 @@ void srdma_req_note_sent(struct srdma_rc_req *req, bool was_idle, u64 now)
 
 void srdma_rc_req_settle_now(struct srdma_rc_req *req, u64 now)
 {
-	if (req->lag)
+	if (req->lag || req->trails)
 		srdma_req_advance(req, now);
 	if (req->unlooked)
 		set_next_look(req, now);

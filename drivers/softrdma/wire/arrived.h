@@ -6,9 +6,10 @@
 #ifndef SRDMA_ARRIVED_H
 #define SRDMA_ARRIVED_H
 
-#include <linux/in6.h>
+#include <linux/ip.h>
 #include <linux/skbuff.h>
 
+#include "objects/ah.h"
 #include "proto/burst.h"
 #include "proto/icrc.h"
 #include "proto/packet.h"
@@ -93,12 +94,7 @@ static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
  *	length are those of @burst, and here only if it is one packet; the number of
  *	a report, which all packets of a burst share, is always here
  * @burst: the packets
- * @src: sender's address; IPv4 mapped into IPv6
- * @dst: our address, likewise
- * @traffic_class: of the IP header that there would be
- * @hop_limit: likewise
- * @is_v6: whether that would be an IPv6 header
- * @flow_label: which would have this, host order
+ * @av: where they go, as the sender has it
  * @loan: serial of the loan, 0 when the payload follows
  * @lender: number of the QP that lends
  * @idx: of its request
@@ -107,12 +103,7 @@ static inline struct srdma_packet_in *srdma_packet_in(const struct sk_buff *skb)
 struct srdma_loop {
 	struct srdma_pkt hdr;
 	struct srdma_burst burst;
-	struct in6_addr src;
-	struct in6_addr dst;
-	u8 traffic_class;
-	u8 hop_limit;
-	bool is_v6;
-	u32 flow_label;
+	struct srdma_av av;
 	u64 loan;
 	u32 lender;
 	u32 idx;
@@ -122,6 +113,12 @@ struct srdma_loop {
 static inline const struct srdma_loop *srdma_loop_of(const struct sk_buff *skb)
 {
 	return (const struct srdma_loop *)skb->data;
+}
+
+/* Of the IP header that there would be. */
+static inline u8 srdma_loop_hop_limit(const struct srdma_loop *loop)
+{
+	return loop->av.hop_limit ?: IPDEFTTL;
 }
 
 #endif

@@ -393,43 +393,41 @@ int srdma_frames_cut(struct sk_buff *skb, bool is_v6, bool vouched,
 
 /* ---- of looped bursts ---- */
 
-static void write_ip(struct sk_buff *frame, const struct srdma_loop *loop,
-		     const struct srdma_av *av, u16 id)
+static void write_ip(struct sk_buff *frame, const struct srdma_loop *loop, u16 id)
 {
 	struct udphdr *uh = udp_of(frame);
 
-	if (loop->is_v6) {
+	if (loop->av.is_v6) {
 		struct ipv6hdr *ip6 = ipv6_hdr(frame);
 
 		*ip6 = (struct ipv6hdr) {
 			.nexthdr = IPPROTO_UDP,
-			.hop_limit = loop->hop_limit,
-			.saddr = loop->src,
-			.daddr = loop->dst,
+			.hop_limit = srdma_loop_hop_limit(loop),
+			.saddr = loop->av.src,
+			.daddr = loop->av.dst,
 		};
-		ip6_flow_hdr(ip6, loop->traffic_class, htonl(loop->flow_label));
+		ip6_flow_hdr(ip6, loop->av.traffic_class, htonl(loop->av.flow_label));
 	} else {
 		*ip_hdr(frame) = (struct iphdr) {
 			.version = 4,
 			.ihl = sizeof(struct iphdr) / 4,
-			.tos = loop->traffic_class,
+			.tos = loop->av.traffic_class,
 			.id = htons(id),
 			.frag_off = htons(IP_DF),
-			.ttl = loop->hop_limit,
+			.ttl = srdma_loop_hop_limit(loop),
 			.protocol = IPPROTO_UDP,
-			.saddr = loop->src.s6_addr32[3],
-			.daddr = loop->dst.s6_addr32[3],
+			.saddr = loop->av.src.s6_addr32[3],
+			.daddr = loop->av.dst.s6_addr32[3],
 		};
 	}
 	*uh = (struct udphdr) {
-		.source = htons(av->udp_sport),
+		.source = htons(loop->av.udp_sport),
 		.dest = htons(SRDMA_UDP_PORT),
 	};
 }
 
 /* The packet of a looped burst with a number, as it would be on the wire. */
-static struct sk_buff *write_one(const struct sk_buff *skb,
-				 const struct srdma_av *av, u32 i, u16 id)
+static struct sk_buff *write_one(const struct sk_buff *skb, u32 i, u16 id)
 {
 	const struct srdma_loop *loop = srdma_loop_of(skb);
 	const struct srdma_burst *burst = &loop->burst;
@@ -442,10 +440,10 @@ static struct sk_buff *write_one(const struct sk_buff *skb,
 	struct sk_buff *frame;
 	u8 *p;
 
-	frame = alloc_frame(loop->is_v6, srdma_pkt_wire_len(op->hdr_len, len));
+	frame = alloc_frame(loop->av.is_v6, srdma_pkt_wire_len(op->hdr_len, len));
 	if (!frame)
 		return NULL;
-	write_ip(frame, loop, av, id + i);
+	write_ip(frame, loop, id + i);
 	pkt.psn = srdma_burst_psn(burst, i);
 	pkt.payload_len = len;
 	pkt.ack_req = last && burst->ack_req;
@@ -467,21 +465,19 @@ static struct sk_buff *write_one(const struct sk_buff *skb,
 /**
  * srdma_frames_write - the frames that a looped burst would have been
  * @skb: looped skb with its payload behind it, not lent; not consumed
- * @av: where it goes
  * @id: IPv4 identification of the first
  * @list: frames are added to it
  *
  * Return: how many packets there was no memory for.
  */
-int srdma_frames_write(const struct sk_buff *skb, const struct srdma_av *av,
-		       u16 id, struct sk_buff_head *list)
+int srdma_frames_write(const struct sk_buff *skb, u16 id, struct sk_buff_head *list)
 {
 	u32 i, count = srdma_loop_of(skb)->burst.count;
 	struct sk_buff *frame;
 	int lost = 0;
 
 	for (i = 0; i < count; i++) {
-		frame = write_one(skb, av, i, id);
+		frame = write_one(skb, i, id);
 		if (frame)
 			__skb_queue_tail(list, frame);
 		else

@@ -11,7 +11,6 @@
 
 #include "proto/wire.h"
 
-struct srdma_av;
 struct srdma_order;
 
 /**
@@ -50,8 +49,7 @@ static inline u32 srdma_frame_len(const struct sk_buff *skb)
 
 int srdma_frames_cut(struct sk_buff *skb, bool is_v6, bool vouched,
 		     struct sk_buff_head *list);
-int srdma_frames_write(const struct sk_buff *skb, const struct srdma_av *av,
-		       u16 id, struct sk_buff_head *list);
+int srdma_frames_write(const struct sk_buff *skb, u16 id, struct sk_buff_head *list);
 
 void srdma_frame_seal(struct sk_buff *frame);
 void srdma_frame_unseal(struct sk_buff *frame);

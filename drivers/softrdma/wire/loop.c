@@ -164,8 +164,6 @@ static void fill_alone(struct srdma_pkt *pkt, const struct srdma_burst *burst,
 static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 		      u32 len)
 {
-	const struct srdma_av *av = tx->av;
-
 	loop->hdr = *tx->hdr;
 	loop->hdr.stamp = tx->burst->stamp;
 	loop->burst = *tx->burst;
@@ -175,12 +173,7 @@ static void fill_header(const struct srdma_tx *tx, struct srdma_loop *loop,
 		loop->burst.seg = 0;
 	if (tx->burst->count == 1)
 		fill_alone(&loop->hdr, tx->burst, len);
-	loop->src = av->src;
-	loop->dst = av->dst;
-	loop->traffic_class = av->traffic_class;
-	loop->hop_limit = av->hop_limit ?: IPDEFTTL;
-	loop->is_v6 = av->is_v6;
-	loop->flow_label = av->flow_label;
+	loop->av = *tx->av;
 	loop->loan = 0;
 }
 

@@ -17,7 +17,7 @@
 
 static bool is_v6(const struct sk_buff *skb)
 {
-	return srdma_packet_in_is_loop(skb) ? srdma_loop_of(skb)->is_v6 :
+	return srdma_packet_in_is_loop(skb) ? srdma_loop_of(skb)->av.is_v6 :
 					      srdma_packet_in(skb)->is_v6;
 }
 
@@ -40,8 +40,8 @@ void srdma_packet_in_addresses(const struct sk_buff *skb, struct in6_addr *src,
 			       struct in6_addr *dst)
 {
 	if (srdma_packet_in_is_loop(skb)) {
-		*src = srdma_loop_of(skb)->src;
-		*dst = srdma_loop_of(skb)->dst;
+		*src = srdma_loop_of(skb)->av.src;
+		*dst = srdma_loop_of(skb)->av.dst;
 	} else if (is_v6(skb)) {
 		*src = ipv6_hdr(skb)->saddr;
 		*dst = ipv6_hdr(skb)->daddr;
@@ -79,12 +79,12 @@ static void header_v4(const struct sk_buff *skb, struct iphdr *ip)
 		*ip = (struct iphdr) {
 			.version = 4,
 			.ihl = 5,
-			.tos = loop->traffic_class,
+			.tos = loop->av.traffic_class,
 			.frag_off = htons(IP_DF),
-			.ttl = loop->hop_limit,
+			.ttl = srdma_loop_hop_limit(loop),
 			.protocol = IPPROTO_UDP,
-			.saddr = loop->src.s6_addr32[3],
-			.daddr = loop->dst.s6_addr32[3],
+			.saddr = loop->av.src.s6_addr32[3],
+			.daddr = loop->av.dst.s6_addr32[3],
 		};
 	else
 		*ip = *ip_hdr(skb);
@@ -103,11 +103,11 @@ static void header_v6(const struct sk_buff *skb, struct ipv6hdr *ip)
 	const struct srdma_loop *loop = srdma_loop_of(skb);
 
 	if (srdma_packet_in_is_loop(skb)) {
-		ip6_flow_hdr(ip, loop->traffic_class, htonl(loop->flow_label));
+		ip6_flow_hdr(ip, loop->av.traffic_class, htonl(loop->av.flow_label));
 		ip->nexthdr = IPPROTO_UDP;
-		ip->hop_limit = loop->hop_limit;
-		ip->saddr = loop->src;
-		ip->daddr = loop->dst;
+		ip->hop_limit = srdma_loop_hop_limit(loop);
+		ip->saddr = loop->av.src;
+		ip->daddr = loop->av.dst;
 	} else {
 		*ip = *ipv6_hdr(skb);
 	}

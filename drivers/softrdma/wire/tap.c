@@ -96,7 +96,7 @@ void srdma_tap_show_burst(const struct srdma_tx *tx, const struct sk_buff *skb)
 	__skb_queue_head_init(&frames);
 	rcu_read_lock();
 	if (srdma_tap_listens(dev)) {
-		lost = srdma_frames_write(skb, tx->av, tx->path->id, &frames);
+		lost = srdma_frames_write(skb, tx->path->id, &frames);
 		tx->path->id += srdma_loop_of(skb)->burst.count;
 		srdma_stat_add(dev, SRDMA_STAT_TAP_LOST, lost);
 		while ((frame = __skb_dequeue(&frames)))

@@ -89,7 +89,7 @@ static noinline enum srdma_tx_result send_frames(const struct srdma_tx *tx,
 	if (tx->outbox)
 		flush_looped(tx->outbox);
 	__skb_queue_head_init(&frames);
-	lost = srdma_frames_write(skb, tx->av, tx->path->id, &frames);
+	lost = srdma_frames_write(skb, tx->path->id, &frames);
 	tx->path->id += tx->burst->count;
 	srdma_loop_free(skb);
 	if (lost)

@@ -153,6 +153,49 @@ TEST(req_settle__a_nak_leaves_what_has_its_result)
 	expect_retired(2, SRDMA_ST_REM_ACCESS);
 }
 
+TEST(req_settle__data_of_a_read_moves_on_together)
+{
+	uint32_t i;
+
+	begin_settling(NULL);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	send_all();
+	settle();
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(place_resp(i, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.una_psn, psn(0));
+	settle();
+	EXPECT_EQ(req.una_psn, psn(3));
+	EXPECT(!req.trails);
+	EXPECT(!retired());
+	/* All of it has come. */
+	EXPECT_EQ(place_resp(3, MTU), SRDMA_REQ_PLACE);
+	expect_retired(0, SRDMA_ST_OK);
+
+	begin(NULL);
+	push(SRDMA_WR_READ, 2 * MTU, 0);
+	send_all();
+	EXPECT_EQ(place_resp(0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.una_psn, psn(1));
+}
+
+TEST(req_settle__data_that_comes_again)
+{
+	begin_settling(NULL);
+	push(SRDMA_WR_READ, 4 * MTU, 0);
+	push(SRDMA_WR_SEND, 8, 0);
+	send_all();
+	settle();
+	EXPECT_EQ(place_resp(0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(place_resp(1, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(place_resp(1, MTU), SRDMA_REQ_DROP_GHOST);
+	EXPECT_EQ(req.una_psn, psn(2));
+	EXPECT_EQ(place_resp(2, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(ack(4), SRDMA_REQ_ACK);
+	EXPECT_EQ(req.una_psn, psn(3));
+	EXPECT(!retired());
+}
+
 TEST(req_settle__a_result_for_what_is_no_atomic)
 {
 	begin_settling(NULL);
