@@ -219,7 +219,7 @@ static u32 behind_probe(const struct srdma_rc_req *req,
 	u32 at = msg->far;
 
 	if (msg->high && req->anew)
-		at = max(msg->asked, msg->done >> req->mtu_shift);
+		at = srdma_req_missing(req, msg, msg->asked);
 	if (!req->anew && !srdma_msg_part_begins(msg, at))
 		return srdma_msg_sent_end(req, msg);
 	return srdma_psn_add(msg->psn, at);

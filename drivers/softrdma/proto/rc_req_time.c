@@ -190,6 +190,7 @@ void srdma_req_probe_sent(struct srdma_rc_req *req,
 	}
 	if (srdma_msg_is_rd(burst->msg)) {
 		/* Nothing was heard for long: then there is no more on its way. */
+		srdma_req_none_on_its_way(req);
 		burst->msg->cut = burst->msg->high;
 		if (burst->b.offset || srdma_req_is_narrow(req)) {
 			req->recovering = false;

@@ -130,6 +130,31 @@ TEST(req_crowded__rest_of_a_hole_follows_a_probe)
 	EXPECT_EQ(burst.b.psn, psn(8));
 }
 
+/* All that is missing is on its way then: the probe told of no more. */
+TEST(req_crowded__probe_for_all_of_it_is_no_loss)
+{
+	begin_narrow(NULL, 64);
+	push(SRDMA_WR_READ, 8 * MTU, 0);
+	send_all();
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 0, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 3, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 4, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 5, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_MIDDLE, 6, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 7, MTU), SRDMA_REQ_PLACE);
+	req.anew = true;
+	expect_asks(1, 3, true);
+	EXPECT_EQ(expire(), SRDMA_TIMER_PROBE);
+	expect_asks(1, 3, true);
+	EXPECT(req.rtt_timed);
+	req.recovering = false;
+	narrow_to(8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_FIRST, 1, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(req.ssthresh, 8);
+	EXPECT_EQ(take_read(SRDMA_RC_READ_RESP_LAST, 2, MTU), SRDMA_REQ_PLACE);
+	expect_retired(0, SRDMA_ST_OK);
+}
+
 /* An answer that was begun is asked for again by a quarter of the window. */
 TEST(req_crowded__asks_again_for_short_answers)
 {
@@ -207,6 +232,19 @@ TEST(req_crowded__what_is_lost_again_is_asked_for_first)
 	expect_asks(6, 7, true);
 	expect_asks(8, 9, true);
 	expect_asks(15, 19, true);
+}
+
+/* When nothing comes any more, a probe begins anew: what was on its way is lost. */
+TEST(req_crowded__probe_ends_what_is_asked_for_first)
+{
+	lose_again();
+	req.probe_due = true;
+	expect_asks(1, 3, true);
+	EXPECT_EQ(req.probe_psn, psn(1));
+	come_behind(1);
+	slow_down_to(16);
+	expect_asks(3, 5, true);
+	expect_asks(6, 10, true);
 }
 
 /* Each time is another loss, as it takes another round trip. */

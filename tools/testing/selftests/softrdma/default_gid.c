@@ -114,20 +114,20 @@ static int await_address(const char *netdev, const char *address)
 }
 
 /*
- * Addresses come anew with the interface. The kernel would wait for up to a second, and
- * then look for duplicates for another.
+ * Addresses go with the interface. The kernel would wait for up to a second before there
+ * is a new one, and then look for duplicates for another.
  */
-static int make_anew(const char *netdev, const char *mode)
+static int go_down(const char *netdev, const char *mode)
 {
 	return put(netdev, "accept_dad", "0") ?:
-	       topo_ip("link set %s down\nlink set %s addrgenmode %s\n"
-		       "link set %s up", netdev, netdev, mode, netdev);
+	       topo_ip("link set %s down\nlink set %s addrgenmode %s", netdev, netdev,
+		       mode);
 }
 
 /*
- * When both are up: the address that an interface gets, and its route, come when the
- * kernel has seen that it has a carrier, and would come then after IPv6 was disabled and
- * enabled, too.
+ * Both are up. The address that an interface gets, and its route, come when the kernel
+ * has seen that it has a carrier; and if that were after IPv6 was disabled and enabled,
+ * at any time.
  */
 static int lose_address(const char *netdev, const char *mode, bool disabled)
 {
@@ -161,9 +161,14 @@ FIXTURE_SETUP(gid0)
 	int i;
 
 	memset(&self->duo, 0, sizeof(self->duo));
+	/* While one of them is down, neither has a carrier. */
 	for (i = TWIN_A; i <= TWIN_B; i++) {
 		ASSERT_EQ(0, twin_enter(i));
-		ASSERT_EQ(0, make_anew(netdevs[i], variant->mode));
+		ASSERT_EQ(0, go_down(netdevs[i], variant->mode));
+	}
+	for (i = TWIN_A; i <= TWIN_B; i++) {
+		ASSERT_EQ(0, twin_enter(i));
+		ASSERT_EQ(0, topo_set_up(netdevs[i], true));
 	}
 	for (i = TWIN_B; i >= TWIN_A; i--) {
 		ASSERT_EQ(0, twin_enter(i));
