@@ -6,6 +6,8 @@
 #define POSTING_REGISTER rdma_reg_write
 #include "posting_fixture.h"
 
+#include "counters.h"
+
 /* Write one piece to an address, signaled. */
 static int write_one(struct cm_pair *pair, struct ibv_sge sge, int flags,
 		     size_t offset, uint32_t rkey)
@@ -218,11 +220,30 @@ TEST_F(rc, local_buffers_must_be_registered)
 	EXPECT_TRUE(fails(&self->pair, IBV_WC_LOC_PROT_ERR));
 }
 
+/*
+ * Has the peer refused more messages than @naks? As long as it may wait for a receive, what
+ * was sent behind the message is on its way, and may be executed.
+ */
+static bool is_refused(int64_t naks)
+{
+	long end = topo_now_ms() + SOON_MS;
+
+	while (counters_get("resp_nak_rnr") <= naks)
+		if (topo_now_ms() > end)
+			return false;
+	return true;
+}
+
 /* The write waits behind a send for which no receive is posted yet. */
 TEST_F(rc, local_buffers_must_stay_registered)
 {
 	struct ibv_sge sge = piece(self->client, 0, 8);
 	struct ibv_mr *mr;
+	int64_t naks;
+
+	counters_use(ibv_get_device_name(self->client->id->verbs->device));
+	naks = counters_get("resp_nak_rnr");
+	ASSERT_LE(0, naks);
 
 	mr = rdma_reg_msgs(self->server->id, self->server->buf + 4096, 4096);
 	ASSERT_NE(NULL, mr);
@@ -235,6 +256,7 @@ TEST_F(rc, local_buffers_must_stay_registered)
 				      IBV_SEND_SIGNALED,
 				      (uintptr_t)self->server->buf + 64,
 				      self->server->mr->rkey));
+	ASSERT_TRUE(is_refused(naks));
 	ASSERT_EQ(0, rdma_dereg_mr(self->client->mr));
 	self->client->mr = NULL;
 	ASSERT_EQ(0, rdma_post_recv(self->server->id, NULL,
