@@ -145,20 +145,21 @@ static noinline void note_asked_again(struct srdma_rc_req *req,
 u32 srdma_req_note_asked(struct srdma_rc_req *req, struct srdma_rc_msg *msg,
 			 const struct srdma_burst *b)
 {
-	u32 packets = srdma_burst_packets(b->len, req->mtu_shift);
 	u32 end = srdma_msg_end(msg);
-	u32 asked;
+	u32 asked = msg->npsn;
+	u32 packets = 1;
 
+	if (msg->op == SRDMA_WR_READ) {
+		packets = srdma_burst_packets(b->len, req->mtu_shift);
+		asked = srdma_psn_dist(msg->psn, b->psn) + packets;
+		/* If nothing of an answer has come, it may be the request that was lost. */
+		if (!b->resend || b->psn != msg->psn || msg->high)
+			srdma_req_count_asked(req, packets, b->resend);
+	}
 	if (b->resend)
 		note_asked_again(req, b, packets, end);
-	/* Of an answer of which nothing has come it may be the request that was lost. */
-	if (!b->resend || b->psn != msg->psn || msg->high)
-		srdma_req_count_asked(req, packets, b->resend);
 	msg->guard = srdma_req_dist(req, end) >
 		     srdma_req_dist(req, req->max_psn) ? end : req->max_psn;
-	asked = msg->npsn;
-	if (msg->op == SRDMA_WR_READ)
-		asked = srdma_psn_dist(msg->psn, b->psn) + packets;
 	if (asked > msg->high)
 		msg->far = asked;
 	/* What is new is not of the round, and what was lost again in it no new one. */

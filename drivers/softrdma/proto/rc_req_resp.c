@@ -311,9 +311,9 @@ static bool in_place(const struct srdma_rc_msg *msg,
  */
 static bool reach(struct srdma_rc_req *req, u32 idx, u32 psn, u64 now)
 {
-	srdma_req_executed(req, psn);
 	if (idx == req->una + req->lag)
 		return true;
+	srdma_req_executed(req, psn);
 	srdma_req_advance(req, now);
 	if (srdma_req_dead(req))
 		return false;
@@ -493,7 +493,10 @@ static bool is_next_data(const struct srdma_rc_req *req,
 	       pkt->psn == first_missing(req, srdma_rc_req_msg(req, req->una));
 }
 
-/* Is it the result of the atomic behind those that @una is to move over? */
+/*
+ * Is it the result of the atomic behind those that @una is to move over? None that has come
+ * already: those are moved over at once.
+ */
 static bool is_next_result(const struct srdma_rc_req *req,
 			   const struct srdma_pkt *pkt)
 {
@@ -501,7 +504,7 @@ static bool is_next_result(const struct srdma_rc_req *req,
 	const struct srdma_rc_msg *msg = srdma_rc_req_msg(req, idx);
 
 	return pkt->opcode == SRDMA_RC_ATOMIC_ACK && idx != req->fresh &&
-	       msg->psn == pkt->psn && !msg->answered &&
+	       msg->psn == pkt->psn &&
 	       srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC;
 }
 
@@ -646,7 +649,7 @@ static bool may_lag(const struct srdma_rc_req *req, u32 idx,
 		    const struct srdma_rc_msg *msg)
 {
 	return req->settles && idx == req->una + req->lag && !req->failing &&
-	       srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC;
+	       !req->ahead && srdma_wr_infos[msg->op].flags & SRDMA_WRI_ATOMIC;
 }
 
 void srdma_rc_req_placed(struct srdma_rc_req *req,
@@ -663,7 +666,8 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 		placed_in_part(req, act, now);
 		return;
 	}
-	if (unlikely(act->idx != req->una)) {
+	/* Of those that una moves over together each is the oldest in its turn. */
+	if (unlikely(act->idx != req->una + req->lag)) {
 		note_new_data(req, now);
 		req->ahead += srdma_psn_dist(msg->psn, act->psn) + 1 -
 			      (act->offset >> req->mtu_shift);

@@ -153,6 +153,36 @@ TEST(req_settle__a_nak_leaves_what_has_its_result)
 	expect_retired(2, SRDMA_ST_REM_ACCESS);
 }
 
+/* What has come of a READ behind them is counted until una comes to it. */
+TEST(req_settle__results_in_front_of_data)
+{
+	begin_settling(NULL);
+	push(SRDMA_WR_FETCH_ADD, 8, 0);
+	push(SRDMA_WR_FETCH_ADD, 8, 0);
+	push(SRDMA_WR_READ, 3 * MTU, 0);
+	send_all();
+	settle();
+	EXPECT_EQ(place_resp(2, MTU), SRDMA_REQ_PLACE);
+	EXPECT_EQ(place_resp(3, MTU), SRDMA_REQ_PLACE);
+	settle();
+	EXPECT_EQ(req.ahead, 2);
+	take_result(0);
+	take_result(1);
+	settle();
+	EXPECT_EQ(req.una_psn, psn(4));
+	EXPECT_EQ(req.ahead, 0);
+
+	begin_settling(NULL);
+	send_atomics(4);
+	take_result(0);
+	take_result(1);
+	EXPECT_EQ(req.ahead, 0);
+	take_result(3);
+	EXPECT_EQ(req.ahead, 1);
+	settle();
+	EXPECT_EQ(req.ahead, 1);
+}
+
 TEST(req_settle__data_of_a_read_moves_on_together)
 {
 	uint32_t i;
