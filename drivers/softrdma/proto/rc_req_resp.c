@@ -494,8 +494,8 @@ static bool is_next_data(const struct srdma_rc_req *req,
 }
 
 /*
- * Is it the result of the atomic behind those that @una is to move over? None that has come
- * already: those are moved over at once.
+ * Is it the result of the atomic behind those that @una is to move over? It has not come
+ * before: see may_lag().
  */
 static bool is_next_result(const struct srdma_rc_req *req,
 			   const struct srdma_pkt *pkt)
@@ -643,7 +643,8 @@ static bool ends_part(const struct srdma_rc_msg *msg,
 
 /*
  * The results of many atomics may come together: una then moves over all of them at once
- * (srdma_rc_req_settle()); and una_psn over what has come of a READ that goes on.
+ * (srdma_rc_req_settle()). Where something behind them has come before, it moves over one
+ * by one, and takes that off what is ahead of it when it gets there.
  */
 static bool may_lag(const struct srdma_rc_req *req, u32 idx,
 		    const struct srdma_rc_msg *msg)
@@ -677,6 +678,7 @@ void srdma_rc_req_placed(struct srdma_rc_req *req,
 	srdma_req_executed(req, srdma_psn_next(act->psn));
 	if (may_lag(req, act->idx, msg))
 		req->lag++;
+	/* The rest may come with it: una_psn then moves over both at once. */
 	else if (req->settles && !msg->answered)
 		req->trails = true;
 	else

@@ -226,8 +226,8 @@ static u32 add_end(struct srdma_pkt *run, const struct srdma_pkt *end)
 	run->payload_len += end->payload_len;
 	run->ack_req |= end->ack_req;
 	run->se = end->se;
+	/* Or the key to invalidate. */
 	run->imm = end->imm;
-	run->inv_rkey = end->inv_rkey;
 	if (flags & SRDMA_OP_AETH)
 		run->aeth = end->aeth;
 	return end->payload_len;

@@ -90,7 +90,7 @@ void request_headers(const struct entry *e, u32 idx,
 		pkt->atomic.swap_add = e->swap_add;
 		pkt->atomic.compare = e->compare;
 	}
-	pkt->imm = (__be32)e->imm;
+	/* Or immediate data. */
 	pkt->inv_rkey = e->imm;
 }
 
