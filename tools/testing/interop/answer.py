@@ -17,8 +17,9 @@ class Answers:
 
     def __init__(self, requests, lossy, wrong):
         self.requests, self.lossy, self.wrong = requests, lossy, wrong
-        # The READ whose response is under way: its next PSN and bytes left,
-        # and how often requests had been repeated when it began.
+        # The READ whose response is under way: its next PSN, the bytes that
+        # may be left of it (it may answer any of several requests), and how
+        # often requests had been repeated when it began.
         self.next = self.left = self.repeats = None
         # One that a part was sent in the midst of: the same of that.
         self.set_aside = None
@@ -137,7 +138,7 @@ class Answers:
         if self.left is None:
             self.wrong("a READ's response that begins where none was asked "
                        "for")
-            self.left = len(frame.payload)
+            self.left = [len(frame.payload)]
         self.repeats = self.requests.repeats
 
     def fix_one(self, psn):
@@ -158,22 +159,22 @@ class Answers:
         if len(requests.mtus) > 1:
             return False
         mtu = min(requests.mtus)
-        start = max((s for s in requests.starts
-                     if s <= psn and requests.reads.get(s) is
-                     requests.reads[psn] and
-                     requests.starts[s] > (psn - s) * mtu), default=None)
-        if start is None:
-            return False
-        self.left = requests.starts[start] - (psn - start) * mtu
+        self.left = [length - (psn - start) * mtu
+                     for start, lengths in requests.starts.items()
+                     if start <= psn and requests.reads.get(start) is
+                     requests.reads[psn]
+                     for length in lengths if length > (psn - start) * mtu]
         self.repeats = requests.repeats
-        return True
+        return bool(self.left)
 
     def judge(self, frame, psn, request):
-        self.left -= len(frame.payload)
         last = frame.place in ("LAST", "ONLY")
-        if self.left < 0 or last != (not self.left):
-            self.wrong(f"{frame.what()} and {self.left} bytes left of the "
+        left = [n - len(frame.payload) for n in self.left]
+        self.left = [n for n in left if n >= 0 and last == (not n)]
+        if not self.left:
+            self.wrong(f"{frame.what()} and {left[-1]} bytes left of the "
                        "READ")
+            self.left = left[-1:]
         if frame.place == "MIDDLE":
             self.fix_mtu(len(frame.payload))
         self.next = None if last else psn + 1

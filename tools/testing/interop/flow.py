@@ -54,8 +54,9 @@ class Requests:
         # By PSN: what starts there, what ends just before, which READ (or
         # ATOMIC WRITE) has its response there.
         self.sent, self.behind, self.reads = {}, {}, {}
-        # Lengths of READs by the PSN they were last requested from. An ATOMIC
-        # WRITE is answered as a READ of nothing.
+        # Lengths that a READ was requested with from a PSN, the last one last:
+        # each may be answered still. An ATOMIC WRITE is answered as a READ of
+        # nothing.
         self.starts, self.resumed = {}, set()
         # Everything before `whole` was seen: so many messages end before a PSN.
         self.messages = {}
@@ -92,11 +93,17 @@ class Requests:
             self.resume(frame, psn)
         elif psn in self.sent:
             self.repeats += 1
-            self.starts[psn] = self.sent[psn].length
+            self.ask(psn, self.sent[psn].length)
             if self.sent[psn].digest != digest(frame):
                 self.wrong(NOT_THE_SAME)
         else:
             self.enter(frame, psn)
+
+    def ask(self, psn, length):
+        asked = self.starts.setdefault(psn, [])
+        if length in asked:
+            asked.remove(length)
+        asked.append(length)
 
     def begin(self, psn):
         self.first = self.whole = psn
@@ -129,11 +136,12 @@ class Requests:
         if frame.kind in ("READ", "ATOMIC", "ATOMIC_WRITE"):
             self.unanswered[psn] = sent
         if frame.kind == "ATOMIC_WRITE":
-            sent.length = self.starts[psn] = 0
+            sent.length = 0
+            self.ask(psn, 0)
             self.reads[psn] = sent
         if frame.kind == "READ":
             sent.length, sent.address = frame.dma_length(), frame.address()
-            self.starts[psn] = sent.length
+            self.ask(psn, sent.length)
             sent.span, self.open = 0, sent
             self.reads[psn] = sent
             self.next = max(self.next, psn + 1)
@@ -200,7 +208,7 @@ class Requests:
             return (frame.address() == read.address + done * mtu and
                     (length == left or
                      length < left and length and not length % mtu))
-        self.starts[psn] = length
+        self.ask(psn, length)
         if done:
             self.resumed.add(psn)
         self.narrow(fits, "a READ that goes on elsewhere")
