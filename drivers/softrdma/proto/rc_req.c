@@ -317,12 +317,10 @@ static enum srdma_req_next may_begin(const struct srdma_rc_req *req,
 	return SRDMA_NEXT_SEND;
 }
 
-/* Before the first answer there is a window of its own, and as long as only that is known. */
+/* Before the first answer there is a window of its own. */
 static u32 known_window(const struct srdma_rc_req *req)
 {
-	bool known = req->heard && !req->rtt_alone;
-
-	return likely(known) ? req->cwnd : min(req->cwnd, req->win_first);
+	return likely(req->heard) ? req->cwnd : min(req->cwnd, req->win_first);
 }
 
 /* Packets that may be in flight at present. */

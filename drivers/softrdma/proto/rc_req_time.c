@@ -532,12 +532,10 @@ void srdma_req_note_progress(struct srdma_rc_req *req, u32 steps, u64 now)
 	req->probe_due = false;
 	req->probe_out = false;
 	req->nak_again = false;
-	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps) {
+	if (req->rtt_timed && srdma_psn_dist(from, req->rtt_psn) < steps)
 		measure(req, now - req->rtt_at);
-		req->rtt_alone &= steps == 1;
-	} else if (unlikely(req->rtt_alone) && req->srtt_ns && steps > 1) {
+	else if (unlikely(req->rtt_alone) && req->srtt_ns && steps > 1)
 		note_followers(req, since);
-	}
 	if (req->recovering && srdma_psn_dist(from, req->recover_psn) <= steps)
 		req->recovering = false;
 	req->probe_at = srdma_req_next_probe(req, now);

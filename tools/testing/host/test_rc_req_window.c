@@ -277,24 +277,6 @@ TEST(req_window__is_smaller_until_the_first_answer)
 	EXPECT_EQ(req.cwnd, 36);
 }
 
-/* What follows the first packet may take as long, each: so little does, until it is known. */
-TEST(req_window__stays_the_first_until_more_than_one_packet_is_timed)
-{
-	struct srdma_rc_req_attr a = usual;
-
-	a.max_inflight = 64 * MTU;
-	a.first_inflight = 8 * MTU;
-	begin(&a);
-	push(SRDMA_WR_WRITE, 200 * MTU, 0);
-	EXPECT_EQ(send_all(), 8);
-	now += MS;
-	ack(0);
-	EXPECT_EQ(next(), SRDMA_NEXT_WINDOW);
-	EXPECT_EQ(req.probe_at, now + 7 * MS);
-	ack(2);
-	EXPECT_EQ(send_all(), 32);
-}
-
 static void begin_with_window(u32 packets)
 {
 	struct srdma_rc_req_attr a = usual;
