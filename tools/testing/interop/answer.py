@@ -159,13 +159,15 @@ class Answers:
         if len(requests.mtus) > 1:
             return False
         mtu = min(requests.mtus)
-        self.left = [length - (psn - start) * mtu
-                     for start, lengths in requests.starts.items()
-                     if start <= psn and requests.reads.get(start) is
-                     requests.reads[psn]
-                     for length in lengths if length > (psn - start) * mtu]
-        self.repeats = requests.repeats
-        return bool(self.left)
+        left = [length - (psn - start) * mtu
+                for start, lengths in requests.starts.items()
+                if start <= psn and requests.reads.get(start) is
+                requests.reads[psn]
+                for length in lengths if length > (psn - start) * mtu]
+        if not left:
+            return False
+        self.left, self.repeats = left, requests.repeats
+        return True
 
     def judge(self, frame, psn, request):
         last = frame.place in ("LAST", "ONLY")
