@@ -84,15 +84,15 @@ void srdma_req_set_patience(struct srdma_rc_req *req)
 
 /*
  * The first packet went alone, and what follows may wait behind it for as long, each. But
- * one that takes longer than ALONE_NS has waited itself.
+ * one that takes longer than ALONE_NS has waited itself; and where so many have passed,
+ * one of them has asked.
  */
 static u64 after_first(const struct srdma_rc_req *req)
 {
 	u32 flight = srdma_req_dist(req, req->cur_psn);
 
-	if (req->srtt_ns >= ALONE_NS)
-		flight = min(flight, ALONE_MOST);
-	return max(flight, 4u) * req->srtt_ns;
+	return min(max(flight, 4u) * req->srtt_ns,
+		   ALONE_MOST * max(req->srtt_ns, ALONE_NS));
 }
 
 /*

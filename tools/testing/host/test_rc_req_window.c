@@ -344,16 +344,17 @@ static uint64_t probe_after(uint64_t trip)
 /* One that took longer has waited in a queue, or come far. */
 TEST(req_window__a_first_packet_that_took_long_says_less)
 {
-	EXPECT(probe_after(2 * MS - 1) > 16 * 2 * MS);
+	EXPECT_EQ(probe_after(MS), 32 * MS);
 	EXPECT_EQ(probe_after(2 * MS), 16 * 2 * MS);
+	EXPECT_EQ(probe_after(3 * MS), 16 * 3 * MS);
 }
 
-/* Behind a packet that took a millisecond alone, many may wait for as long, each. */
+/* Behind a packet that took a while alone, many may wait for as long, each. */
 TEST(req_window__what_follows_the_first_packet_may_take_its_time)
 {
-	EXPECT_EQ(probe_after(MS), burst.b.count * MS);
-	EXPECT_EQ(req.srtt_ns, MS);
-	now += 30 * MS;
+	EXPECT_EQ(probe_after(400 * US), burst.b.count * 400 * US);
+	EXPECT_EQ(req.srtt_ns, 400 * US);
+	now += 25 * MS;
 	ack(burst.b.count);
 	/* Another trip is known now: twice that, and its spread. */
 	EXPECT(!req.rtt_alone);
